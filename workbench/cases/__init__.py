@@ -1,0 +1,1 @@
+"""STUDY.  Saved runs: their visits, and one item's way through them."""

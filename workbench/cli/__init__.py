@@ -1,0 +1,1 @@
+"""START.  The ragwb command; it wires the rooms together."""

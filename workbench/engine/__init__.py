@@ -1,0 +1,1 @@
+"""RUN.  Program, Cursor, VariablePool, Breakpoint and Debugger: commands in, events out."""

@@ -1,0 +1,55 @@
+"""Values changed by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from workbench.engine.inputs import StepError
+from workbench.engine.pool import Variable, VariablePool, unset_entries
+from workbench.engine.values import Message
+
+
+def edited_variable(pool: VariablePool, name: str, value: Any, item: int | None) -> VariablePool:
+    """The pool with another value of a variable, or of one item of an item list. Raises ``StepError``."""
+    before = pool.get(name)
+    if before is None:
+        raise StepError(f"there is no variable {name}")
+    if item is not None:
+        if not pool.is_item_list(before):
+            raise StepError(f"{name} is no item list")
+        if not 0 <= item < len(before.value):
+            raise StepError(f"{name} has no item [{item}]; there are {len(before.value)}")
+        entries = list(before.value)
+        entries[item] = _like(entries[item], value)
+        value = entries
+    elif pool.is_item_list(before):
+        if not isinstance(value, list) or len(value) != pool.count:
+            raise StepError(f"{name} has one value per item: give a list of {pool.count}")
+        value = [_like(old, new) for old, new in zip(before.value, value, strict=True)]
+    unset = unset_entries(value) if isinstance(value, list) else frozenset[int]()
+    written = before.written if item is None or before.written is None else tuple(sorted({*before.written, item}))
+    return pool.with_edited(
+        Variable(
+            name,
+            value,
+            before.visit,
+            written=written,
+            is_whole=before.is_whole,
+            computed_for=before.computed_for,
+            unset=unset,
+        )
+    )
+
+
+def edited_parameter(pool: VariablePool, alias: str, name: str, value: Any) -> VariablePool:
+    return pool.with_parameter(alias, name, value, "edited")
+
+
+def _like(before: Any, value: Any) -> Any:
+    """A new value in the form of the old one: the text of a prompt stays a message."""
+    if not isinstance(before, Message):
+        return value
+    if isinstance(value, str):
+        return Message({**before, "content": {"type": "text", "text": value}})
+    return Message(value) if isinstance(value, Mapping) else value

@@ -1,0 +1,193 @@
+"""What a step is given: each argument's value, where it came from, and the items it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.engine.cursor import Items
+from workbench.engine.pool import Variable, VariablePool
+from workbench.engine.values import UNSET, numbered
+from workbench.pipeline.binding import Binding
+from workbench.pipeline.model import FromMemory, FromParameter, FromVariable, InputSource, Literal
+
+
+@dataclass(frozen=True)
+class BoundInput:
+    """One argument: its value, its source as written, and who gave it (a visit, a file, or an edit)."""
+
+    argument: str
+    value: Any
+    source: InputSource
+    origin: str
+    visit: int | None = None
+    is_edited: bool = False
+
+
+@dataclass(frozen=True)
+class BoundInputs:
+    """All arguments of one visit.
+
+    ``items`` are those the step works on; None where it read no item list and stands in no branch.
+    ``reads_items`` says whether it read an item list; ``wrong`` are the lists of wrong length that it read.
+    """
+
+    inputs: tuple[BoundInput, ...]
+    items: Items | None
+    reads_items: bool
+    wrong: tuple[Variable, ...] = ()
+
+    def arguments(self) -> dict[str, Any]:
+        return {bound.argument: bound.value for bound in self.inputs}
+
+
+class StepError(Exception):
+    """A step can't be run, or what it gave can't be kept; ``str()`` names the step and the variables."""
+
+
+@dataclass(frozen=True)
+class Skip:
+    """The step is passed over, without a visit."""
+
+    reason: str
+
+
+def bind_inputs(
+    binding: Binding,
+    pool: VariablePool,
+    branch_items: Items | None,
+    branch: str | None = None,
+    edits: Mapping[str, Any] | None = None,
+) -> BoundInputs | Skip:
+    """Work out the inputs of one visit. Raises ``StepError``; ``Skip`` where its lists are set for no item.
+
+    ``edits`` are inputs changed by hand for this visit (argument -> value).
+    """
+    edits = edits or {}
+    sources = {argument: source for argument, source in binding.inputs.items() if argument not in edits}
+    names = [source.name for source in sources.values() if isinstance(source, FromVariable)]
+    read = {name: pool.get(name) for name in names}
+    found = [variable for variable in read.values() if variable is not None]
+    item_lists = [variable for variable in found if pool.is_item_list(variable)]
+    wrong = tuple(variable for variable in found if variable.is_wrong_length)
+    missing = [name for name, variable in read.items() if variable is None]
+    name = binding.step.name
+    if missing and (branch_items is None or binding.is_router):
+        return Skip(f"{_listed(missing)} {'was' if len(missing) == 1 else 'were'} never written")
+    if missing:
+        raise StepError(
+            f"{name} reads {_listed(missing)}, not set for {numbered(branch_items or ())} of branch {branch}"
+        )
+    if item_lists and wrong:
+        raise StepError(_lengths_differ(name, item_lists[0], wrong[0]))
+    items = _items(binding, pool, item_lists, branch_items, branch)
+    if isinstance(items, Skip):
+        return items
+    bound = [_bound(argument, source, pool, binding, items) for argument, source in sources.items()]
+    bound += [
+        BoundInput(argument, value, binding.inputs.get(argument, Literal(None)), "edited", is_edited=True)
+        for argument, value in edits.items()
+    ]
+    order = list(binding.inputs)
+    bound.sort(key=lambda b: order.index(b.argument) if b.argument in order else len(order))
+    return BoundInputs(tuple(bound), items, bool(item_lists), wrong)
+
+
+def _items(
+    binding: Binding,
+    pool: VariablePool,
+    item_lists: list[Variable],
+    branch_items: Items | None,
+    branch: str | None,
+) -> Items | Skip | None:
+    """The items that a step works on: those of its branch, or at root those for which its lists are set."""
+    if binding.is_router:
+        return _router_items(pool, item_lists, branch_items)
+    if branch_items is not None:
+        for variable in item_lists:
+            lacking = [item for item in branch_items if item in variable.unset]
+            if lacking:
+                raise StepError(
+                    f"{binding.step.name} reads {variable.name}, not set for {numbered(lacking)} of branch {branch}"
+                )
+        return branch_items
+    if not item_lists:
+        return None
+    if len({variable.unset for variable in item_lists}) > 1:
+        raise StepError(f"{binding.step.name}: {_set_for_different_items(pool, item_lists)}")
+    items = pool.set_items(item_lists[0])
+    if not items and pool.count:
+        return Skip(
+            f"{_listed([v.name for v in item_lists])} {'is' if len(item_lists) == 1 else 'are'} set for no item"
+        )
+    return items
+
+
+def _router_items(pool: VariablePool, item_lists: list[Variable], branch_items: Items | None) -> Items | Skip:
+    """A router gets the items of its own branch for which its lists are set."""
+    if pool.count is None:
+        return Skip("there are no items to route yet")
+    unset = frozenset[int]().union(*(variable.unset for variable in item_lists))
+    candidates = branch_items if branch_items is not None else tuple(range(pool.count))
+    items = tuple(item for item in candidates if item not in unset)
+    if not items and candidates:
+        return Skip(f"{_listed([v.name for v in item_lists])} set for no item")
+    return items
+
+
+def _bound(argument: str, source: InputSource, pool: VariablePool, binding: Binding, items: Items | None) -> BoundInput:
+    if isinstance(source, Literal):
+        return BoundInput(argument, source.value, source, "as written")
+    if isinstance(source, FromParameter):
+        parameter = pool.parameters.get(binding.step.alias, {}).get(source.name)
+        if parameter is None:
+            raise StepError(f"{binding.step.name} needs the parameter {source.name}, which has no value")
+        return BoundInput(argument, parameter.value, source, parameter.origin)
+    if isinstance(source, FromMemory):
+        return BoundInput(argument, memory_list(pool, source.variable, items), source, "all saves so far")
+    variable = pool.variables[source.name]
+    value = variable.value
+    if pool.is_item_list(variable) and items is not None and (variable.unset or len(items) != len(value)):
+        value = [value[item] for item in items]
+    origin = "edited" if variable.is_edited else f"visit {variable.visit}"
+    return BoundInput(argument, value, source, origin, variable.visit, variable.is_edited)
+
+
+def memory_list(pool: VariablePool, name: str, items: Items | None) -> list[Any]:
+    """One entry per save, each cut to the items; what a save did not write is null in it (saves x items)."""
+    variable = pool.get(name)
+    return [_entry(pool, save, items) for save in variable.saves()] if variable is not None else []
+
+
+def _entry(pool: VariablePool, save: Variable, items: Items | None) -> Any:
+    if not pool.is_item_list(save):
+        return save.value
+    written = range(len(save.value)) if save.written is None else set(save.written)
+    wanted = range(len(save.value)) if items is None else items
+    entries = (save.value[item] if item in written else None for item in wanted)
+    return [None if entry is UNSET else entry for entry in entries]
+
+
+def _set_for_different_items(pool: VariablePool, item_lists: list[Variable]) -> str:
+    parts = []
+    for variable in sorted(item_lists, key=lambda v: len(v.unset), reverse=True):
+        items = pool.set_items(variable)
+        if not variable.unset:
+            parts.append(f"{variable.name} for all")
+        elif not items:
+            parts.append(f"{variable.name} is set for no item")
+        else:
+            parts.append(f"{variable.name} is set for {numbered(items)} only")
+    return ", ".join(parts)
+
+
+def _lengths_differ(name: str, item_list: Variable, wrong: Variable) -> str:
+    return (
+        f"{name} reads lists of different lengths: {wrong.name} has {len(wrong.value)} entries "
+        f"(computed for {wrong.computed_for} items), {item_list.name} has {len(item_list.value)}, one per item"
+    )
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(dict.fromkeys(names)) or "its input"

@@ -1,0 +1,98 @@
+"""The variable pool: every named value at one moment. Nothing in it is ever changed in place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from workbench.engine.values import UNSET
+from workbench.pipeline.parameters import ParameterValue
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """One version of a variable.
+
+    ``value`` of an item list has one entry per item, ``UNSET`` where no step gave one. ``written`` are the items
+    that this save wrote (None: all, or a value that is not per item). ``earlier`` is the save before this one.
+    """
+
+    name: str
+    value: Any
+    visit: int | None
+    written: tuple[int, ...] | None = None
+    is_whole: bool = False
+    computed_for: int | None = None
+    """Set on a list of wrong length: the number of items that it was computed for. It is no item list."""
+    is_edited: bool = False
+    earlier: Variable | None = None
+    unset: frozenset[int] = frozenset()
+
+    @property
+    def is_wrong_length(self) -> bool:
+        return self.computed_for is not None
+
+    def saves(self) -> list[Variable]:
+        """All saves of this variable, oldest first: its memory list."""
+        chain: list[Variable] = []
+        version: Variable | None = self
+        while version is not None:
+            chain.append(version)
+            version = version.earlier
+        return chain[::-1]
+
+
+def unset_entries(value: list[Any]) -> frozenset[int]:
+    return frozenset(n for n, entry in enumerate(value) if entry is UNSET)
+
+
+@dataclass(frozen=True)
+class VariablePool:
+    """All variables and parameters. ``count`` is the number of items, once the list that sets it was given."""
+
+    variables: Mapping[str, Variable] = field(default_factory=dict)
+    parameters: Mapping[str, Mapping[str, ParameterValue]] = field(default_factory=dict)
+    count: int | None = None
+    counted_by: str | None = None
+
+    def get(self, name: str) -> Variable | None:
+        return self.variables.get(name)
+
+    def __iter__(self) -> Iterator[Variable]:
+        return iter(self.variables.values())
+
+    def is_item_list(self, variable: Variable) -> bool:
+        """Whether a variable has one entry per item, by its length and by what is known of it."""
+        return (
+            self.count is not None
+            and isinstance(variable.value, list)
+            and not variable.is_whole
+            and not variable.is_wrong_length
+            and len(variable.value) == self.count
+        )
+
+    def set_items(self, variable: Variable) -> tuple[int, ...]:
+        """The items for which an item list is set."""
+        numbers = range(len(variable.value))
+        return tuple(n for n in numbers if n not in variable.unset) if variable.unset else tuple(numbers)
+
+    def with_saved(self, *saved: Variable) -> VariablePool:
+        """The pool after a step saved these; each becomes an entry of its memory list."""
+        variables = dict(self.variables)
+        for variable in saved:
+            variables[variable.name] = replace(variable, earlier=variables.get(variable.name))
+        return replace(self, variables=variables)
+
+    def with_edited(self, variable: Variable) -> VariablePool:
+        """The pool after an edit by hand: it takes the place of the last save, also in the memory list."""
+        before = self.variables.get(variable.name)
+        edited = replace(variable, is_edited=True, earlier=before.earlier if before else None)
+        return replace(self, variables={**self.variables, variable.name: edited})
+
+    def with_parameter(self, alias: str, name: str, value: Any, origin: str) -> VariablePool:
+        section = {**self.parameters.get(alias, {}), name: ParameterValue(value, origin)}
+        return replace(self, parameters={**self.parameters, alias: section})
+
+    def with_count(self, count: int, counted_by: str) -> VariablePool:
+        return replace(self, count=count, counted_by=counted_by)

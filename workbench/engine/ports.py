@@ -1,0 +1,121 @@
+"""The two ports of the engine: ``Tools`` (who runs a step) and ``Recorder`` (who keeps what it gave)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from workbench.pipeline.declaration import ServerDeclaration, ToolKind
+
+if TYPE_CHECKING:
+    from workbench.engine.visit import Visit
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One progress notification of a running call. ``message`` may be a token of an answer."""
+
+    progress: float
+    total: float | None = None
+    message: str | None = None
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a tool or prompt. ``items`` are the numbers of the items it is about, if it is about items."""
+
+    alias: str
+    tool: str
+    kind: ToolKind
+    arguments: Mapping[str, Any]
+    visit: int
+    items: tuple[int, ...] | None = None
+    on_progress: Callable[[Progress], None] | None = None
+
+
+@dataclass(frozen=True)
+class CallResult:
+    """What came back.
+
+    ``value`` is, for a tool, its structured result (a mapping for every tool that names its outputs) or its text;
+    for a prompt the list of its messages, each ``{"role": ..., "content": {"type": "text", "text": ...}}``.
+    """
+
+    value: Any
+    is_structured: bool = True
+
+
+class ToolsError(Exception):
+    """A call or a server failed. ``str()`` is one message for the user, with the place and the way out."""
+
+    def __init__(self, message: str, *, alias: str, tool: str | None = None) -> None:
+        super().__init__(message)
+        self.alias = alias
+        self.tool = tool
+
+
+class ToolFailed(ToolsError):
+    """The tool was called and answered with an error; its server lives."""
+
+
+class ServerGone(ToolsError):
+    """The server's process ended, or its connection broke, during a call or before it."""
+
+
+class ServerStartFailed(ToolsError):
+    """A server could not be started. The message holds its command, exit code and last lines of stderr."""
+
+
+class Tools(Protocol):
+    """Whoever can run the steps of a pipeline: the servers of one session."""
+
+    def start(self, aliases: Iterable[str]) -> None:
+        """Begin to start these servers, all at once; returns at once."""
+
+    async def declaration(self, alias: str) -> ServerDeclaration:
+        """What the server offers, once it is ready. Raises ``ServerStartFailed``."""
+
+    async def call(self, call: Call) -> CallResult:
+        """Run one call. Cancelling the awaiting task cancels the call and leaves the server alive.
+
+        Raises ``ToolFailed``, ``ServerGone``, ``ServerStartFailed``.
+        """
+
+    async def restart(self, alias: str) -> None:
+        """Stop the server and start it anew. Raises ``ServerStartFailed``."""
+
+    async def stop(self, alias: str) -> None:
+        """Stop one server."""
+
+    async def close(self) -> None:
+        """Stop everything. Nothing of any server is left afterwards."""
+
+
+class Recorder(Protocol):
+    """Whoever keeps a run. A step is finished when ``finished`` has returned."""
+
+    async def finished(self, visit: Visit) -> None:
+        """Keep a finished visit; returns when it is on disk."""
+
+    async def complete(self) -> str | None:
+        """Make the record readable as it stands, as often as a run ends, fails or is left; returns its path."""
+
+    async def close(self) -> None:
+        """Nothing follows."""
+
+
+@dataclass
+class NullRecorder:
+    """Keeps nothing: for programs that only want the events."""
+
+    kept: list[Visit] = field(default_factory=list)
+
+    async def finished(self, visit: Visit) -> None:
+        self.kept.append(visit)
+
+    async def complete(self) -> str | None:
+        return None
+
+    async def close(self) -> None:
+        pass

@@ -1,0 +1,1 @@
+"""What servers written for UltraRAG import, on ragwb's kit. On the path of servers only."""

@@ -1,0 +1,87 @@
+"""All servers of one session: the engine's ``Tools`` port over MCP."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+
+from workbench.engine.events import Emit
+from workbench.engine.ports import Call, CallResult, ServerStartFailed
+from workbench.mcp.launch import Launcher, plan
+from workbench.mcp.server import Limits, Server, ServerStatus
+from workbench.pipeline.declaration import ServerDeclaration
+from workbench.pipeline.project import ServerSource
+
+
+class ServerHub:
+    """Starts, calls and ends the servers behind ``sources`` (alias -> source), one connection each.
+
+    Use it on one event loop, in any thread. ``call_timeout`` and ``start_timeout`` are seconds; without them
+    nothing is ever given up. ``python`` is the interpreter of the project's own servers, if not ragwb's.
+    """
+
+    def __init__(
+        self,
+        sources: Mapping[str, ServerSource],
+        emit: Emit,
+        *,
+        call_timeout: float | None = None,
+        start_timeout: float | None = None,
+        python: str | None = None,
+    ) -> None:
+        self._launches = {alias: plan(source, python) for alias, source in sources.items()}
+        self._emit = emit
+        self._limits = Limits(start=start_timeout, call=call_timeout)
+        self._launcher = Launcher()
+        self._servers: dict[str, Server] = {}
+
+    def start(self, aliases: Iterable[str]) -> None:
+        """Begin to start those of these servers that were not started yet, all at once; returns at once."""
+        wanted = [alias for alias in dict.fromkeys(aliases) if alias not in self._servers]
+        self._launcher.prepare([self._launches[alias] for alias in wanted if alias in self._launches])
+        for alias in wanted:
+            if alias in self._launches:
+                self._servers[alias] = self._new(alias)
+
+    def status(self, alias: str) -> ServerStatus:
+        """A server at this moment, for a screen."""
+        server = self._servers.get(alias)
+        return server.status if server is not None else ServerStatus(alias)
+
+    async def declaration(self, alias: str) -> ServerDeclaration:
+        """What the server offers, once it is ready; starts it if need be. Raises ``ServerStartFailed``."""
+        return await self._server(alias).declaration()
+
+    async def call(self, call: Call) -> CallResult:
+        """Run one call; cancelling the awaiting task cancels the call and leaves the server alive.
+
+        Raises ``ToolFailed``, ``ServerGone``, ``ServerStartFailed``.
+        """
+        return await self._server(call.alias).call(call)
+
+    async def restart(self, alias: str) -> None:
+        """Stop the server and start it anew. Raises ``ServerStartFailed``."""
+        await self.stop(alias)
+        await self._server(alias).declaration()
+
+    async def stop(self, alias: str) -> None:
+        """Stop one server, also while it starts or works."""
+        server = self._servers.pop(alias, None)
+        if server is not None:
+            await server.stop()
+
+    async def close(self) -> None:
+        """Stop everything. Nothing of any server is left afterwards."""
+        servers = list(self._servers.values())
+        await asyncio.gather(*(server.stop() for server in servers))
+        self._launcher.close()
+
+    def _server(self, alias: str) -> Server:
+        if alias not in self._launches:
+            raise ServerStartFailed(f"there is no server {alias!r}", alias=alias)
+        if alias not in self._servers:
+            self._servers[alias] = self._new(alias)
+        return self._servers[alias]
+
+    def _new(self, alias: str) -> Server:
+        return Server(alias, self._launches[alias], self._launcher, self._emit, self._limits)

@@ -1,0 +1,227 @@
+"""What servers are written with: ``ToolServer``, a FastMCP server that declares what tools take and give."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import logging
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import yaml
+from fastmcp import FastMCP
+from fastmcp.prompts import Message, Prompt, PromptResult
+from fastmcp.server.dependencies import get_context
+from fastmcp.tools import Tool
+from fastmcp.utilities.types import get_cached_typeadapter
+from mcp_types import PromptMessage
+
+from workbench.mcp.description import describe, write_description
+from workbench.mcp.paths import find_file, output_path
+
+__all__ = ["Message", "PromptMessage", "ToolServer", "call_items", "find_file", "output_path", "report"]
+
+_META = "ragwb"
+
+
+class ToolServer(FastMCP[Any]):
+    """A FastMCP server whose tools and prompts are annotated with ``output="q_ls,top_k->ret_psg"``.
+
+    Further keywords of ``tool`` and ``prompt``: ``outputs_from="benchmark.key_map"`` (the outputs are the
+    keys of that part of a parameter), ``whole=("table",)`` (outputs that are never item lists) and
+    ``stateful=True``. All others are FastMCP's. ``logger`` writes to stderr, from the level that the
+    environment's ``log_level`` names.
+    """
+
+    def __init__(self, name: str | None = None, instructions: str | None = None, **options: Any) -> None:
+        super().__init__(name, instructions, **options)
+        self.logger = make_logger(self.name)
+        super().tool(self.build)
+
+    def tool(
+        self,
+        name_or_fn: Any = None,
+        *,
+        output: str | None = None,
+        outputs_from: str | None = None,
+        whole: Sequence[str] = (),
+        stateful: bool = False,
+        **options: Any,
+    ) -> Any:
+        """Register a tool: ``@app.tool``, ``@app.tool(output=...)`` or ``app.tool(method, output=...)``."""
+        _add_meta(options, output, outputs_from, whole, stateful)
+        if stateful:
+            hints = {"readOnlyHint": False, "idempotentHint": False}
+            options.setdefault("annotations", hints)
+        return super().tool(name_or_fn, **options)
+
+    def prompt(
+        self,
+        name_or_fn: Any = None,
+        *,
+        output: str | None = None,
+        outputs_from: str | None = None,
+        whole: Sequence[str] = (),
+        stateful: bool = False,
+        **options: Any,
+    ) -> Any:
+        """Register a prompt, as ``tool`` does a tool.
+
+        It may return text, or a list of texts, ``Message``s, ``PromptMessage``s and ``{"role", "content"}``.
+        """
+        _add_meta(options, output, outputs_from, whole, stateful)
+        if callable(name_or_fn):
+            return super().prompt(_giving_messages(name_or_fn), **options)
+        if isinstance(name_or_fn, str):
+            options["name"] = name_or_fn
+        return lambda function: FastMCP.prompt(self, _giving_messages(function), **options)
+
+    async def build(self, parameter_file: str) -> None:
+        """Write server.yaml beside the parameter file: path, parameter, tools and prompts of this server."""
+        tools = {tool.name: _signature(tool) for tool in await self.list_tools() if tool.name != "build"}
+        prompts = {prompt.name: _signature(prompt) for prompt in await self.list_prompts()}
+        file = Path(parameter_file)
+        target = write_description(file, describe(file, tools, prompts))
+        self.logger.info("wrote %s", target)
+
+    def load_config(self, file_path: str) -> dict[str, Any]:
+        """A YAML file as a mapping; an empty one is an empty mapping."""
+        content = yaml.safe_load(Path(file_path).read_text(encoding="utf-8"))
+        return content or {}
+
+    async def render_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, **options: Any
+    ) -> PromptResult:
+        """FastMCP's, with the arguments that the client had to send as JSON decoded again."""
+        if not options.get("run_middleware", True):
+            prompt = await self.get_prompt(name, version=options.get("version"))
+            arguments = _decoded(prompt, arguments)
+        return await super().render_prompt(name, arguments, **options)
+
+    def run(self, transport: Any = None, show_banner: bool | None = False, **options: Any) -> None:
+        """Serve until the client closes the connection."""
+        super().run(transport, show_banner=show_banner, **options)
+
+
+def call_items() -> tuple[int, ...] | None:
+    """The numbers of the items that the running call is about; ``None`` if it is about no items."""
+    items = _request_meta().get("items")
+    return tuple(items) if isinstance(items, list) else None
+
+
+async def report(progress: float, total: float | None = None, message: str | None = None) -> None:
+    """Tell the client how far the running call is; ``message`` may be the next piece of an answer."""
+    await get_context().report_progress(progress, total, message)
+
+
+def _request_meta() -> dict[str, Any]:
+    try:
+        request = get_context().request_context
+    except RuntimeError:  # called outside a request, as tests do
+        return {}
+    return (request.meta if request is not None else None) or {}
+
+
+def _add_meta(
+    options: dict[str, Any],
+    output: str | None,
+    outputs_from: str | None,
+    whole: Sequence[str],
+    stateful: bool,
+) -> None:
+    """Put what the dialect needs to know under ``meta["ragwb"]``, where a client finds it."""
+    said = {"output": output, "outputs_from": outputs_from, "whole": list(whole), "stateful": stateful}
+    ours = {name: value for name, value in said.items() if value}
+    if output is not None:
+        ours["output"] = output
+    if ours:
+        options["meta"] = {**(options.get("meta") or {}), _META: ours}
+
+
+def _signature(component: Tool | Prompt) -> tuple[list[str], str | None]:
+    """Argument names, in the order of the function, and the annotation."""
+    annotation = ((component.meta or {}).get(_META) or {}).get("output")
+    if isinstance(component, Prompt):
+        return [argument.name for argument in component.arguments or ()], annotation
+    return list(component.parameters.get("properties") or ()), annotation
+
+
+def _giving_messages(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The prompt function with its result as FastMCP takes it."""
+    if inspect.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def later(*args: Any, **kwargs: Any) -> Any:
+            return _messages(await function(*args, **kwargs))
+
+        return later
+
+    @functools.wraps(function)
+    def now(*args: Any, **kwargs: Any) -> Any:
+        return _messages(function(*args, **kwargs))
+
+    return now
+
+
+def _messages(result: Any) -> Any:
+    return [_message(entry) for entry in result] if isinstance(result, list | tuple) else result
+
+
+def _message(entry: Any) -> Any:
+    if isinstance(entry, dict) and "content" in entry:
+        message = (
+            entry if isinstance(entry["content"], dict) else {**entry, "content": _text(entry["content"])}
+        )
+        entry = PromptMessage.model_validate({"role": "user", **message})
+    return Message(entry.content, role=entry.role) if isinstance(entry, PromptMessage) else entry
+
+
+def _text(content: Any) -> dict[str, str]:
+    return {
+        "type": "text",
+        "text": content if isinstance(content, str) else json.dumps(content, ensure_ascii=False),
+    }
+
+
+def _decoded(prompt: Prompt | None, arguments: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The arguments as they were before the client made text of them, where the annotation allows that.
+
+    The client names those it encoded: FastMCP would leave JSON in a ``str | list`` undecoded, and in an
+    argument without annotation.
+    """
+    encoded = _request_meta().get("encoded")
+    function = getattr(prompt, "fn", None)
+    if not arguments or not isinstance(encoded, list) or function is None:
+        return arguments
+    hints = get_type_hints(inspect.unwrap(function), include_extras=True)
+    return {
+        name: _fitting(value, hints.get(name, Any)) if name in encoded else value
+        for name, value in arguments.items()
+    }
+
+
+def _fitting(text: str, annotation: Any) -> Any:
+    """The value in a JSON text if it fits the annotation, else the text."""
+    try:
+        value = json.loads(text)
+        get_cached_typeadapter(annotation).validate_python(value)
+    except (ValueError, TypeError):
+        return text
+    return value
+
+
+def make_logger(name: str, level: str | None = None) -> logging.Logger:
+    """A logger that writes to stderr, from ``level`` or else the environment's ``log_level`` on."""
+    logger = logging.getLogger(name)
+    wanted = (level or os.environ.get("log_level") or "warn").upper()  # noqa: SIM112
+    logger.setLevel(logging.getLevelNamesMapping().get(wanted, logging.WARNING))
+    logger.propagate = False
+    if not logger.handlers:
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
+        logger.addHandler(handler)
+    return logger

@@ -1,0 +1,135 @@
+"""What a server answers, as the engine takes it: declarations, tool results, prompt messages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from workbench.engine.ports import CallResult
+from workbench.mcp.framing import decode, members
+from workbench.pipeline.declaration import Argument, ServerDeclaration, ToolDeclaration
+
+_WRAPPED = "x-fastmcp-wrap-result"
+_PREFIX = re.compile(r"^Error (?:calling tool|rendering prompt) (['\"]).*?\1: ", re.DOTALL)
+
+
+class ToolReportedError(Exception):
+    """The result of a tool says that it failed; ``str()`` is the tool's own words."""
+
+
+def declare(
+    alias: str, tools: Iterable[Mapping[str, Any]], prompts: Iterable[Mapping[str, Any]]
+) -> ServerDeclaration:
+    """A declaration from the entries of ``tools/list`` and ``prompts/list``."""
+    declared = [*map(_tool, tools), *map(_prompt, prompts)]
+    return ServerDeclaration(alias=alias, tools={tool.name: tool for tool in declared})
+
+
+def wraps_results(tool: Mapping[str, Any]) -> bool:
+    """Whether the entry of ``tools/list`` says that results come as ``{"result": value}``."""
+    return bool((tool.get("outputSchema") or {}).get(_WRAPPED))
+
+
+def _tool(entry: Mapping[str, Any]) -> ToolDeclaration:
+    schema = entry.get("inputSchema") or {}
+    required = schema.get("required") or ()
+    arguments = (
+        Argument(
+            name, required=name in required, default=about.get("default") if isinstance(about, dict) else None
+        )
+        for name, about in (schema.get("properties") or {}).items()
+    )
+    ours, hints = _ours(entry), entry.get("annotations") or {}
+    return ToolDeclaration(
+        name=entry["name"],
+        kind="tool",
+        arguments=tuple(arguments),
+        annotation=ours.get("output", hints.get("output")),
+        outputs_from=ours.get("outputs_from"),
+        whole=tuple(ours.get("whole") or ()),
+        stateful=bool(ours.get("stateful")),
+        description=entry.get("description") or "",
+    )
+
+
+def _prompt(entry: Mapping[str, Any]) -> ToolDeclaration:
+    ours = _ours(entry)
+    return ToolDeclaration(
+        name=entry["name"],
+        kind="prompt",
+        arguments=tuple(
+            Argument(argument["name"], required=bool(argument.get("required")))
+            for argument in entry.get("arguments") or ()
+        ),
+        annotation=ours.get("output"),
+        outputs_from=ours.get("outputs_from"),
+        whole=tuple(ours.get("whole") or ()),
+        stateful=bool(ours.get("stateful")),
+        description=entry.get("description") or "",
+    )
+
+
+def _ours(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = (entry.get("_meta") or {}).get("ragwb")
+    return found if isinstance(found, dict) else {}
+
+
+def tool_result(raw: msgspec.Raw, *, wrapped: bool) -> CallResult:
+    """The value of a ``tools/call`` result. Raises ``ToolReportedError``."""
+    parts = members(raw)
+    if parts.get("isError") == msgspec.Raw(b"true"):
+        raise ToolReportedError(own_words(_text(parts) or "the tool gave no reason"))
+    structured = _structured(parts)
+    if structured is not None:
+        meta = decode(parts["_meta"]) if "_meta" in parts else {}
+        wrapped = wrapped or bool((meta.get("fastmcp") or {}).get("wrap_result"))
+        unwrap = wrapped and structured.keys() == {"result"}
+        return CallResult(structured["result"] if unwrap else structured)
+    text = _text(parts)
+    value = _object(text)
+    return CallResult(text, is_structured=False) if value is None else CallResult(value)
+
+
+def prompt_result(raw: msgspec.Raw) -> CallResult:
+    """The messages of a ``prompts/get`` result, as plain dicts."""
+    parts = members(raw)
+    return CallResult(decode(parts["messages"]) if "messages" in parts else [])
+
+
+def own_words(message: str) -> str:
+    """An error without what FastMCP puts in front of it."""
+    return _PREFIX.sub("", message, count=1)
+
+
+def _structured(parts: Mapping[str, msgspec.Raw]) -> dict[str, Any] | None:
+    """The structured content. Its nulls may be NaN in the text: MCP's library writes them so."""
+    raw = parts.get("structuredContent")
+    if raw is None:
+        return None
+    content = bytes(parts.get("content", b""))
+    if b"null" in bytes(raw) and (b"NaN" in content or b"Infinity" in content):
+        exact = _object(_text(parts))
+        if exact is not None:
+            return exact
+    value = decode(raw)
+    return value if isinstance(value, dict) else None
+
+
+def _text(parts: Mapping[str, msgspec.Raw]) -> str | None:
+    """The first block of text."""
+    blocks = decode(parts["content"]) if "content" in parts else []
+    texts = (block.get("text") for block in blocks if isinstance(block, dict) and block.get("type") == "text")
+    return next((text for text in texts if isinstance(text, str)), None)
+
+
+def _object(text: str | None) -> dict[str, Any] | None:
+    if text is None or not text.lstrip().startswith("{"):
+        return None
+    try:
+        value = decode(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None

@@ -1,0 +1,259 @@
+"""One server: started, listened to, called, ended. ``ServerHub`` holds one of these per alias."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import msgspec
+
+from workbench import __version__
+from workbench.engine.events import Emit, ServerExited, ServerFailed, ServerReady, ServerStarting
+from workbench.engine.ports import Call, CallResult, ServerGone, ServerStartFailed, ToolFailed
+from workbench.mcp import failures
+from workbench.mcp.framing import decode, encode
+from workbench.mcp.launch import Launch, Launcher
+from workbench.mcp.process import ServerProcess, end
+from workbench.mcp.results import (
+    ToolReportedError,
+    declare,
+    own_words,
+    prompt_result,
+    tool_result,
+    wraps_results,
+)
+from workbench.mcp.rpc import Connection, ConnectionLost, RpcError
+from workbench.pipeline.declaration import ServerDeclaration
+
+_PROTOCOL = "2025-11-25"
+_GRACE_SECONDS = 2.0
+_SHORT_GRACE_SECONDS = 0.3
+_LAST_WORDS_SECONDS = 1.0
+
+Phase = Literal["idle", "starting", "ready", "failed", "exited"]
+
+
+@dataclass(frozen=True)
+class ServerStatus:
+    """A server at one moment. ``since`` is when its phase began (Unix seconds)."""
+
+    alias: str
+    phase: Phase = "idle"
+    since: float = 0.0
+    pid: int | None = None
+    code: int | None = None
+    message: str = ""
+    stderr: tuple[str, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Seconds after which a start or a call is given up; ``None`` waits for ever."""
+
+    start: float | None = None
+    call: float | None = None
+
+
+class Server:
+    """A server from its start to its end. It is started once; a restart makes a new one."""
+
+    def __init__(self, alias: str, launch: Launch, launcher: Launcher, emit: Emit, limits: Limits) -> None:
+        self._alias = alias
+        self._launch = launch
+        self._launcher = launcher
+        self._emit = emit
+        self._limits = limits
+        self._process: ServerProcess | None = None
+        self._connection: Connection | None = None
+        self._wrapped: set[str] = set()
+        self._ending = False
+        self._status = ServerStatus(alias)
+        self._ready: asyncio.Future[ServerDeclaration] = asyncio.get_running_loop().create_future()
+        self._ready.add_done_callback(lambda ready: ready.cancelled() or ready.exception())
+        self._enter("starting")
+        emit(ServerStarting(server=alias, command=launch.command, folder=str(launch.folder)))
+        self._life = asyncio.get_running_loop().create_task(self._live())
+
+    @property
+    def status(self) -> ServerStatus:
+        """The server at this moment."""
+        stderr = tuple(self._connection.stderr) if self._connection is not None else ()
+        return replace(self._status, stderr=stderr)
+
+    async def declaration(self) -> ServerDeclaration:
+        """What it offers, once it is ready. Raises ``ServerStartFailed``."""
+        return await asyncio.shield(self._ready)
+
+    async def call(self, call: Call) -> CallResult:
+        """Run one call. Raises ``ToolFailed``, ``ServerGone``, ``ServerStartFailed``."""
+        await self.declaration()
+        try:
+            async with asyncio.timeout(self._limits.call):
+                return await self._call(call)
+        except TimeoutError as error:
+            raise self._failed(call, f"no answer within {self._limits.call:g} s") from error
+        except (ToolReportedError, RpcError) as error:
+            raise self._failed(call, own_words(str(error))) from error
+        except TypeError as error:
+            raise self._failed(call, f"an argument has no JSON form: {error}") from error
+        except ConnectionLost as error:
+            await asyncio.wait({self._life})
+            message = failures.gone(self._alias, self._status.code, self.status.stderr, call.tool)
+            raise ServerGone(message, alias=self._alias, tool=call.tool) from error
+
+    async def stop(self) -> None:
+        """End it, whatever it is doing. Nothing of it is left afterwards."""
+        if not self._ending:
+            self._life.cancel()
+        await asyncio.wait({self._life})
+
+    # ---- its life
+
+    async def _live(self) -> None:
+        try:
+            await self._start()
+            await self._until_it_ends()
+        except asyncio.CancelledError:
+            self._refuse(f"server {self._alias!r} was stopped while it started", report=False)
+        finally:
+            self._ending = True
+            await self._clean_up()
+
+    async def _start(self) -> None:
+        begun = time.monotonic()
+        try:
+            async with asyncio.timeout(self._limits.start):
+                declaration = await self._connect()
+        except TimeoutError:
+            self._start_failed(f"not ready within {self._limits.start:g} s")
+        except ConnectionLost:
+            self._start_failed(failures.ending(await self._code()))
+        except Exception as error:  # no such command, an error as answer, or an answer that is no MCP
+            self._start_failed(str(error) or repr(error))
+        else:
+            pid = self._process.pid if self._process else None
+            self._enter("ready", pid=pid)
+            seconds = time.monotonic() - begun
+            self._emit(
+                ServerReady(server=self._alias, seconds=seconds, pid=pid, tools=tuple(declaration.tools))
+            )
+            self._ready.set_result(declaration)
+
+    async def _connect(self) -> ServerDeclaration:
+        self._process = await self._launcher.start(self._launch)
+        self._enter("starting", pid=self._process.pid)
+        roots = [{"uri": self._launch.folder.resolve().as_uri(), "name": self._launch.folder.name}]
+        self._connection = connection = Connection(self._alias, self._process.pipes, self._emit, roots)
+        await connection.open()
+        about = {
+            "protocolVersion": _PROTOCOL,
+            "capabilities": {"roots": {}},
+            "clientInfo": {"name": "ragwb", "version": __version__},
+        }
+        offers = decode(await connection.request("initialize", about)).get("capabilities") or {}
+        await connection.notify("notifications/initialized")
+        tools = await self._list("tools") if "tools" in offers else []
+        prompts = await self._list("prompts") if "prompts" in offers else []
+        self._wrapped = {tool["name"] for tool in tools if wraps_results(tool)}
+        return declare(self._alias, tools, prompts)
+
+    async def _list(self, what: str) -> list[Mapping[str, Any]]:
+        found: list[Mapping[str, Any]] = []
+        cursor = None
+        while True:
+            page = decode(await self._peer.request(f"{what}/list", {"cursor": cursor} if cursor else {}))
+            found += page.get(what) or []
+            cursor = page.get("nextCursor")
+            if not cursor:
+                return found
+
+    async def _until_it_ends(self) -> None:
+        """Watch the process; a server that only closes its stdout is as good as ended."""
+        if self._process is None or self._connection is None or self._status.phase != "ready":
+            return
+        ends = [
+            asyncio.ensure_future(self._process.wait()),
+            asyncio.ensure_future(self._connection.lost.wait()),
+        ]
+        try:
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for waiting in ends:
+                waiting.cancel()
+
+    async def _clean_up(self) -> None:
+        """The end of every server: the process ended, its last words heard, the pipes closed."""
+        if self._process is None:
+            self._enter("failed" if self._status.phase == "failed" else "exited")
+            return
+        connection = self._connection
+        patient = self._status.phase == "ready" and connection is not None and not connection.busy
+        if connection is not None:
+            connection.close_stdin()
+        code = await end(self._process, _GRACE_SECONDS if patient else _SHORT_GRACE_SECONDS)
+        if connection is not None:
+            await connection.drain(_LAST_WORDS_SECONDS)
+            connection.close()
+        if self._status.phase != "failed":
+            self._enter("exited", code=code)
+        self._emit(ServerExited(server=self._alias, code=code))
+
+    def _start_failed(self, reason: str) -> None:
+        stderr = self._connection.stderr if self._connection is not None else ()
+        self._refuse(failures.start_failed(self._alias, self._launch, reason, tuple(stderr)))
+
+    def _refuse(self, message: str, *, report: bool = True) -> None:
+        if self._ready.done():
+            return
+        self._enter("failed" if report else self._status.phase, message=message)
+        if report:
+            self._emit(ServerFailed(server=self._alias, message=message))
+        self._ready.set_exception(ServerStartFailed(message, alias=self._alias))
+
+    async def _code(self) -> int | None:
+        """The exit code of a server that has closed its stdout, with its last words heard."""
+        if self._process is None or self._connection is None:
+            return None
+        with contextlib.suppress(TimeoutError):
+            code = await asyncio.wait_for(self._process.wait(), _LAST_WORDS_SECONDS)
+            await self._connection.drain(_LAST_WORDS_SECONDS)
+            return code
+        return None
+
+    # ---- calls
+
+    async def _call(self, call: Call) -> CallResult:
+        meta: dict[str, Any] = {} if call.items is None else {"items": list(call.items)}
+        if call.kind == "prompt":
+            arguments, meta["encoded"] = _as_text(call.arguments)
+            return prompt_result(await self._ask("prompts/get", call, arguments, meta))
+        answer = await self._ask("tools/call", call, dict(call.arguments), meta)
+        return tool_result(answer, wrapped=call.tool in self._wrapped)
+
+    async def _ask(self, method: str, call: Call, arguments: Any, meta: dict[str, Any]) -> msgspec.Raw:
+        params = {"name": call.tool, "arguments": arguments, "_meta": meta}
+        return await self._peer.request(method, params, visit=call.visit, on_progress=call.on_progress)
+
+    @property
+    def _peer(self) -> Connection:
+        if self._connection is None or self._status.phase in ("exited", "failed"):
+            raise ConnectionLost
+        return self._connection
+
+    def _failed(self, call: Call, reason: str) -> ToolFailed:
+        return ToolFailed(f"{call.alias}.{call.tool} failed: {reason}", alias=call.alias, tool=call.tool)
+
+    def _enter(self, phase: Phase, **changes: Any) -> None:
+        since = self._status.since if phase == self._status.phase else time.time()
+        self._status = replace(self._status, phase=phase, since=since, **changes)
+
+
+def _as_text(arguments: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
+    """A prompt takes text only: text goes as it is, everything else as JSON; with the names of the latter."""
+    encoded = [name for name, value in arguments.items() if not isinstance(value, str)]
+    texts = {name: encode(value).decode() if name in encoded else value for name, value in arguments.items()}
+    return texts, encoded

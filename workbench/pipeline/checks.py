@@ -1,0 +1,295 @@
+"""Binds every step of a pipeline and reports what can't work: unknown tools, arguments, variables, parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from workbench.pipeline.binding import AnnotationError, Binding, Interface, Output, interface_of
+from workbench.pipeline.declaration import Argument, ServerDeclaration, ToolDeclaration
+from workbench.pipeline.model import (
+    BranchStep,
+    FromMemory,
+    FromParameter,
+    FromVariable,
+    InputSource,
+    Pipeline,
+    ToolStep,
+    walk,
+)
+from workbench.pipeline.parameters import ParameterSet, unset_message
+from workbench.pipeline.problems import Position, Problem, nearest
+from workbench.pipeline.project import ServerSource
+from workbench.pipeline.reader import is_memory_name
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The bindings of all steps whose tool is known (by step path), and every problem found."""
+
+    bindings: Mapping[str, Binding]
+    problems: tuple[Problem, ...]
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        return tuple(p for p in self.problems if not p.is_warning)
+
+
+def check(
+    pipeline: Pipeline,
+    declarations: Mapping[str, ServerDeclaration],
+    parameters: ParameterSet,
+    sources: Mapping[str, ServerSource],
+) -> Checked:
+    """Bind all steps in file order. Servers without a declaration are passed over; so is what hangs on them."""
+    return _Checker(pipeline, declarations, parameters, sources).check()
+
+
+@dataclass
+class _Checker:
+    pipeline: Pipeline
+    declarations: Mapping[str, ServerDeclaration]
+    parameters: ParameterSet
+    sources: Mapping[str, ServerSource]
+    problems: list[Problem] = field(default_factory=list)
+    bindings: dict[str, Binding] = field(default_factory=dict)
+    produced: dict[str, str] = field(default_factory=dict)
+    """Variables that an earlier step gives, each with that step's name."""
+    is_partial: bool = False
+    """Whether an earlier step's outputs are not known, so that a variable may come from there."""
+
+    def check(self) -> Checked:
+        self.routers = {
+            step.router[-1].path for step in walk(self.pipeline.steps) if isinstance(step, BranchStep) and step.router
+        }
+        for step in self.pipeline.tool_steps():
+            self._step(step)
+        self._memory_inputs()
+        self._named_at_top()
+        return Checked(self.bindings, tuple(self.problems))
+
+    def _step(self, step: ToolStep) -> None:
+        declaration = self._declaration(step)
+        if declaration is None:
+            self.is_partial = True
+            self._given_inputs(step)
+            for target in step.outputs.values():
+                self.produced.setdefault(target, step.name)
+            return
+        try:
+            interface = interface_of(declaration, self.parameters.of(step.alias), step.inputs)
+        except AnnotationError as error:
+            self._report(step.position, step, f"{step.name}: {error}")
+            return
+        inputs = self._inputs(step, declaration, interface)
+        outputs = self._outputs(step, declaration, interface)
+        self._kind(step, declaration, outputs)
+        for output in outputs:
+            if not output.is_parameter:
+                self.produced.setdefault(output.target, step.name)
+        self.bindings[step.path] = Binding(step, declaration, inputs, outputs, step.path in self.routers)
+
+    def _declaration(self, step: ToolStep) -> ToolDeclaration | None:
+        server = self.declarations.get(step.alias)
+        if server is None:
+            return None
+        tool = server.tools.get(step.tool)
+        if tool is None and server.complete:
+            self._report(
+                step.position,
+                step,
+                f"server `{step.alias}` has no tool or prompt `{step.tool}`"
+                + nearest(step.tool, server.tools, noun="it has"),
+            )
+        return tool
+
+    # ---- inputs
+
+    def _inputs(self, step: ToolStep, declaration: ToolDeclaration, interface: Interface) -> dict[str, InputSource]:
+        arguments = {argument.name: argument for argument in declaration.arguments}
+        for name in step.inputs:
+            if name not in arguments and name not in interface.inputs:
+                self._report(
+                    step.place(f"input.{name}"),
+                    step,
+                    f"{declaration.kind} `{step.name}` has no parameter `{name}`" + _has(arguments),
+                )
+        bound: dict[str, InputSource] = {}
+        for name, argument in arguments.items():
+            given = step.inputs.get(name)
+            source = given or interface.inputs.get(name)
+            if source is None:
+                if argument.required:
+                    self._report(step.position, step, f"{step.name} needs `{name}`, and nothing gives it")
+            elif self._usable(step, argument, source, is_given=given is not None):
+                bound[name] = source
+        for name in interface.inputs.keys() - arguments.keys():
+            bound[name] = interface.inputs[name]
+        return bound
+
+    def _given_inputs(self, step: ToolStep) -> None:
+        for name, source in step.inputs.items():
+            self._usable(step, Argument(name), source, is_given=True)
+
+    def _usable(self, step: ToolStep, argument: Argument, source: InputSource, *, is_given: bool) -> bool:
+        """Whether a source can be read; one that can't is left out if the tool has a default, else reported."""
+        place = step.place(f"input.{argument.name}") if is_given else step.position
+        if isinstance(source, FromParameter):
+            return self._usable_parameter(step, argument, source.name, place, is_given)
+        if isinstance(source, FromVariable) and source.name not in self.produced:
+            if not is_given and not argument.required:
+                return False
+            if not self.is_partial:
+                self._report(place, step, self._unknown_variable(step, argument, source.name, is_given))
+        return True
+
+    def _usable_parameter(self, step: ToolStep, argument: Argument, name: str, place: Position, is_given: bool) -> bool:
+        known = self.parameters.of(step.alias)
+        if name in known:
+            if known[name].missing:
+                self._report(place, step, f"step {step.path} ({step.name}): {unset_message(name, known[name])}")
+            return True
+        if not is_given and not argument.required:
+            return False
+        self._report(
+            place,
+            step,
+            f"step {step.path} ({step.name}) needs the parameter `{name}`, which is in neither "
+            f"{_shown(self.parameters.file)} (section `{step.alias}`) nor {self._server_file(step.alias)}"
+            + nearest(name, known, noun=f"parameters of `{step.alias}`"),
+        )
+        return True
+
+    def _server_file(self, alias: str) -> str:
+        source = self.sources.get(alias)
+        if source is None or source.script is None:
+            return "the server's own defaults"
+        folder = source.script.parent.parent if source.script.parent.name == "src" else source.script.parent
+        return str(source.parameter_file or folder / "parameter.yaml")
+
+    def _unknown_variable(self, step: ToolStep, argument: Argument, name: str, is_given: bool) -> str:
+        message = f"step {step.path} ({step.name}) reads the variable `{name}`, which no earlier step gives"
+        later = self._later_producer(name)
+        if later is not None:
+            return f"{message}; step {later.path} ({later.name}) gives it, but comes later"
+        message += nearest(name, self.produced, noun="variables so far")
+        if name in self.parameters.of(step.alias):
+            return f"{message}; for the parameter of that name write `${name}`"
+        if is_given:
+            message += (
+                f". For a text of your own, put it into the parameter file and write `{argument.name}: $its_name`"
+            )
+        return message
+
+    def _later_producer(self, name: str) -> ToolStep | None:
+        for step in self.pipeline.tool_steps():
+            if name in step.outputs.values() and step.path not in self.bindings:
+                return step
+        return None
+
+    # ---- outputs
+
+    def _outputs(self, step: ToolStep, declaration: ToolDeclaration, interface: Interface) -> tuple[Output, ...]:
+        declared = {spec.removeprefix("$"): spec for spec in interface.outputs}
+        for name in step.outputs:
+            if name not in declared:
+                self._report(
+                    step.place(f"output.{name}"),
+                    step,
+                    f"{declaration.kind} `{step.name}` has no output `{name}`" + _has(declared),
+                )
+        outputs = tuple(
+            self._output(step, declaration, name, step.outputs.get(name, spec)) for name, spec in declared.items()
+        )
+        targets: dict[str, str] = {}
+        for output in outputs:
+            key = f"${output.target}" if output.is_parameter else output.target
+            if key in targets:
+                self._report(
+                    step.place(f"output.{output.declared}")
+                    if output.declared in step.outputs
+                    else step.place(f"output.{targets[key]}"),
+                    step,
+                    f"{step.name}: the outputs `{targets[key]}` and `{output.declared}` would both be called `{key}`",
+                )
+            targets[key] = output.declared
+        return outputs
+
+    def _output(self, step: ToolStep, declaration: ToolDeclaration, name: str, target: str) -> Output:
+        place = step.place(f"output.{name}")
+        if target.startswith("$"):
+            known = self.parameters.of(step.alias)
+            if target[1:] not in known:
+                self._report(
+                    place,
+                    step,
+                    f"{step.name}: there is no parameter `{target[1:]}` to write to" + nearest(target[1:], known),
+                )
+            return Output(name, target[1:], is_parameter=True)
+        if is_memory_name(target):
+            self._report(
+                place,
+                step,
+                f"{step.name}: no output may be called `{target}`; names with `memory_` are memory lists",
+            )
+        return Output(name, target, is_whole=name in declaration.whole or target in self.pipeline.whole)
+
+    def _kind(self, step: ToolStep, declaration: ToolDeclaration, outputs: tuple[Output, ...]) -> None:
+        if declaration.kind == "prompt" and len(outputs) > 1:
+            names = ", ".join(f"`{output.declared}`" for output in outputs)
+            self._report(
+                step.position,
+                step,
+                f"prompt `{step.name}` declares several outputs ({names}); a prompt has one",
+            )
+        if step.path in self.routers and not any(not output.is_parameter for output in outputs):
+            self._report(step.position, step, f"the router `{step.name}` has no outputs, so it can't route anything")
+
+    # ---- after the walk
+
+    def _memory_inputs(self) -> None:
+        """A memory list may be read before its first save, but some step must give its variable."""
+        if self.is_partial:
+            return
+        for step in self.pipeline.tool_steps():
+            for name, source in step.inputs.items():
+                if isinstance(source, FromMemory) and not self._has_memory(step, source.variable):
+                    self._report(
+                        step.place(f"input.{name}"),
+                        step,
+                        f"step {step.path} ({step.name}) reads `memory_{source.variable}`, but no step gives "
+                        f"`{source.variable}`" + nearest(source.variable, self.produced, noun="variables"),
+                    )
+
+    def _has_memory(self, step: ToolStep, variable: str) -> bool:
+        return variable in self.produced or variable in self.parameters.of(step.alias)
+
+    def _named_at_top(self) -> None:
+        if self.is_partial:
+            return
+        for key, names in (
+            ("items", [self.pipeline.items] if self.pipeline.items else []),
+            ("whole", sorted(self.pipeline.whole)),
+        ):
+            for name in names:
+                if name not in self.produced:
+                    self.problems.append(
+                        Problem(
+                            self.pipeline.file,
+                            None,
+                            f"`{key}:` names `{name}`, which no step gives"
+                            + nearest(name, self.produced, noun="variables"),
+                        )
+                    )
+
+    def _report(self, position: Position, step: ToolStep, message: str) -> None:
+        self.problems.append(Problem(self.pipeline.file, position, message))
+
+
+def _has(names: Mapping[str, object]) -> str:
+    return f" (it has: {', '.join(names)})" if names else " (it has none)"
+
+
+def _shown(file: Path | None) -> str:
+    return str(file.resolve()) if file is not None else "the parameter file"

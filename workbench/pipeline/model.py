@@ -1,0 +1,157 @@
+"""A pipeline as it is written: typed steps, each with its path and its place in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from workbench.pipeline.problems import Position
+
+
+@dataclass(frozen=True)
+class FromVariable:
+    """An input that is the value of a variable."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class FromMemory:
+    """An input that is the memory list of a variable: one entry per save."""
+
+    variable: str
+
+
+@dataclass(frozen=True)
+class FromParameter:
+    """An input that is a parameter of the step's server."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Literal:
+    """An input that is the value itself, as written."""
+
+    value: Any
+
+
+InputSource = FromVariable | FromMemory | FromParameter | Literal
+
+
+@dataclass(frozen=True)
+class ToolStep:
+    """``alias.tool``, with the renames that are written under it."""
+
+    path: str
+    position: Position
+    last_line: int
+    alias: str
+    tool: str
+    inputs: Mapping[str, InputSource] = field(default_factory=dict)
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    places: Mapping[str, Position] = field(default_factory=dict)
+    """Where each key under ``input:`` (``"input.q_ls"``) and ``output:`` stands."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.alias}.{self.tool}"
+
+    def place(self, key: str) -> Position:
+        return self.places.get(key, self.position)
+
+
+@dataclass(frozen=True)
+class LoopStep:
+    """``loop``: its steps, ``times`` times at most."""
+
+    path: str
+    position: Position
+    last_line: int
+    times: int
+    steps: tuple[Step, ...]
+
+    name = "loop"
+
+
+@dataclass(frozen=True)
+class BranchStep:
+    """``branch``: a router decides for each item which of the branches it takes."""
+
+    path: str
+    position: Position
+    last_line: int
+    router: tuple[Step, ...]
+    branches: Mapping[str, tuple[Step, ...]]
+
+    name = "branch"
+
+
+Step = ToolStep | LoopStep | BranchStep
+
+
+@dataclass(frozen=True)
+class ServerEntry:
+    """One line under ``servers:``."""
+
+    alias: str
+    value: Any
+    position: Position
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """A pipeline file, read."""
+
+    file: Path
+    text: str
+    servers: Mapping[str, ServerEntry]
+    steps: tuple[Step, ...]
+    items: str | None = None
+    """The list that sets the number of items, where the file names one."""
+    whole: frozenset[str] = frozenset()
+    """Variables that are never item lists, whatever their length."""
+
+    @property
+    def stem(self) -> str:
+        return self.file.stem
+
+    def tool_steps(self) -> Iterator[ToolStep]:
+        """Every tool step in file order: router before branches, a loop's body once."""
+        for step in walk(self.steps):
+            if isinstance(step, ToolStep):
+                yield step
+
+    def used_aliases(self) -> tuple[str, ...]:
+        """The servers that steps use, in order of first use."""
+        return tuple(dict.fromkeys(step.alias for step in self.tool_steps()))
+
+    def step_at_line(self, line: int) -> Step | None:
+        """The innermost step that covers the line, else the next one below it; counted from 1."""
+        steps = list(walk(self.steps))
+        covering = [s for s in steps if s.position.line <= line <= s.last_line]
+        if covering:
+            return max(covering, key=lambda s: s.position)
+        below = [s for s in steps if s.position.line > line]
+        return min(below, key=lambda s: s.position) if below else None
+
+
+def walk(steps: tuple[Step, ...]) -> Iterator[Step]:
+    """All steps and the steps inside them, in file order."""
+    for step in steps:
+        yield step
+        if isinstance(step, LoopStep):
+            yield from walk(step.steps)
+        elif isinstance(step, BranchStep):
+            yield from walk(step.router)
+            for body in step.branches.values():
+                yield from walk(body)
+
+
+def quoted_state(state: str) -> str:
+    """A branch's state as it stands in a step path: quoted where it holds a dot, a blank or a quote."""
+    if state and not any(c in '."' or c.isspace() for c in state):
+        return state
+    return '"' + state.replace('"', '""') + '"'

@@ -1,0 +1,52 @@
+"""Mistakes in a pipeline, each with its place; all that can be found are reported together."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, order=True)
+class Position:
+    """A place in a file; both count from 1."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One mistake: what is wrong and what to do, and where."""
+
+    file: Path
+    position: Position | None
+    message: str
+    is_warning: bool = False
+
+    def __str__(self) -> str:
+        place = f"{self.file}"
+        if self.position is not None:
+            place += f":{self.position.line}:{self.position.column}"
+        return f"{place}: {'warning: ' if self.is_warning else ''}{self.message}"
+
+
+class PipelineError(Exception):
+    """The pipeline can't be run as it is. ``problems`` holds every mistake found, in the order of the file."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(sorted(problems, key=lambda p: (str(p.file), p.position or Position(0, 0))))
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+def nearest(name: str, known: Iterable[str], *, noun: str = "known") -> str:
+    """The names that a misspelt one may have meant, as the end of a message; else all there are, if few."""
+    names = sorted(set(known))
+    close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
+    if close:
+        return f"; did you mean {' or '.join(f'`{n}`' for n in close)}?"
+    if not names:
+        return f"; there are no {noun}" if noun != "known" else ""
+    shown = ", ".join(f"`{n}`" for n in names[:12]) + (", ..." if len(names) > 12 else "")
+    return f"; {noun}: {shown}"

@@ -1,0 +1,1 @@
+"""SHOW.  The Textual app: screens, widgets, messages."""
