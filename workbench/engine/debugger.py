@@ -120,7 +120,7 @@ class Debugger:
         if self._call is not None:
             self.cancel()
             await asyncio.wait([self._call])
-        if not self._is_complete:
+        if not self._is_complete and self.state.status != "starting":
             await self._complete("failed" if self._failed is not None else "interrupted")
         await self._recorder.close()
         await self.tools.close()
@@ -200,10 +200,8 @@ class Debugger:
         now = self.state.cursor.depth
         found = self.breakpoints.by_step.get(step.path)
         if found is not None:
-            context = {
-                "round": self.state.place.round[-1:] and self.state.place.round[-1],
-                "visit": self._numbers + 1,
-            }
+            rounds = self.state.place.round
+            context = {"round": rounds[-1] if rounds else 0, "visit": self._numbers + 1}
             why = found.reason(self.state.pool, self._items_of(step), context)
             if why is not None:
                 self.breakpoints.hit(step.path)

@@ -126,9 +126,7 @@ class Parent:
             ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
             if ended is None:
                 return
-            self._signal(
-                ended.si_pid, signal.SIGKILL
-            )  # what it started and left; the zombie keeps the number
+            self._signal(ended.si_pid, signal.SIGKILL)  # what it started and left; the zombie keeps the number
             _, status = os.waitpid(ended.si_pid, 0)
             self.children.discard(ended.si_pid)
             self._send({"exit": ended.si_pid, "code": os.waitstatus_to_exitcode(status)})
@@ -171,9 +169,7 @@ def _reset_signals() -> None:
 def _connect_streams(fds: list[int], inherited: list[int]) -> None:
     for fd in inherited:
         os.close(fd)
-    high = [
-        fcntl.fcntl(fd, fcntl.F_DUPFD, _FIRST_FREE_FD) for fd in fds
-    ]  # one of them may be 0, 1 or 2 itself
+    high = [fcntl.fcntl(fd, fcntl.F_DUPFD, _FIRST_FREE_FD) for fd in fds]  # one of them may be 0, 1 or 2 itself
     for fd in fds:
         os.close(fd)
     for number, fd in enumerate(high):

@@ -75,12 +75,15 @@ def _read_leniently(line: bytes) -> Envelope:
     """For what strict JSON lacks and servers send all the same: NaN, infinities, half surrogate pairs."""
     try:
         whole = json.loads(line)
-        parts = {
-            name: msgspec.Raw(encode(whole[name])) for name in ("params", "result", "error") if name in whole
-        }
+        parts = {name: _raw(whole[name]) for name in ("params", "result", "error") if name in whole}
         return Envelope(id=whole.get("id"), method=whole.get("method"), **parts)
     except (ValueError, TypeError, AttributeError, RecursionError):
         return Envelope()
+
+
+def _raw(value: Any) -> msgspec.Raw:
+    """Bytes again, in ASCII: a half surrogate pair has no UTF-8 form."""
+    return msgspec.Raw(json.dumps(value).encode())
 
 
 def members(raw: msgspec.Raw) -> dict[str, msgspec.Raw]:
@@ -91,7 +94,7 @@ def members(raw: msgspec.Raw) -> dict[str, msgspec.Raw]:
         whole = decode(raw) if raw else None
         if not isinstance(whole, dict):
             return {}
-        return {name: msgspec.Raw(encode(value)) for name, value in whole.items()}
+        return {name: _raw(value) for name, value in whole.items()}
 
 
 def decode(raw: msgspec.Raw | bytes | str) -> Any:
@@ -105,7 +108,8 @@ def decode(raw: msgspec.Raw | bytes | str) -> Any:
 def encode(value: Any) -> bytes:
     """JSON, non-ASCII as it is, NaN and infinities as the tokens that ``decode`` knows.
 
-    Raises ``TypeError`` for what JSON has no form for.
+    Raises ``TypeError`` or ``ValueError`` for what JSON has no form for: also half of a surrogate pair, which
+    servers do not read.
     """
     try:
         line = orjson.dumps(value)
@@ -115,8 +119,4 @@ def encode(value: Any) -> bytes:
 
 
 def _encode_exactly(value: Any) -> bytes:
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    try:
-        return text.encode()
-    except UnicodeEncodeError:  # half of a surrogate pair has no UTF-8 form, but an escape
-        return json.dumps(value, separators=(",", ":")).encode()
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()

@@ -93,9 +93,7 @@ class ToolServer(FastMCP[Any]):
         content = yaml.safe_load(Path(file_path).read_text(encoding="utf-8"))
         return content or {}
 
-    async def render_prompt(
-        self, name: str, arguments: dict[str, Any] | None = None, **options: Any
-    ) -> PromptResult:
+    async def render_prompt(self, name: str, arguments: dict[str, Any] | None = None, **options: Any) -> PromptResult:
         """FastMCP's, with the arguments that the client had to send as JSON decoded again."""
         if not options.get("run_middleware", True):
             prompt = await self.get_prompt(name, version=options.get("version"))
@@ -173,9 +171,7 @@ def _messages(result: Any) -> Any:
 
 def _message(entry: Any) -> Any:
     if isinstance(entry, dict) and "content" in entry:
-        message = (
-            entry if isinstance(entry["content"], dict) else {**entry, "content": _text(entry["content"])}
-        )
+        message = entry if isinstance(entry["content"], dict) else {**entry, "content": _text(entry["content"])}
         entry = PromptMessage.model_validate({"role": "user", **message})
     return Message(entry.content, role=entry.role) if isinstance(entry, PromptMessage) else entry
 
@@ -199,8 +195,7 @@ def _decoded(prompt: Prompt | None, arguments: dict[str, Any] | None) -> dict[st
         return arguments
     hints = get_type_hints(inspect.unwrap(function), include_extras=True)
     return {
-        name: _fitting(value, hints.get(name, Any)) if name in encoded else value
-        for name, value in arguments.items()
+        name: _fitting(value, hints.get(name, Any)) if name in encoded else value for name, value in arguments.items()
     }
 
 

@@ -20,9 +20,7 @@ class ToolReportedError(Exception):
     """The result of a tool says that it failed; ``str()`` is the tool's own words."""
 
 
-def declare(
-    alias: str, tools: Iterable[Mapping[str, Any]], prompts: Iterable[Mapping[str, Any]]
-) -> ServerDeclaration:
+def declare(alias: str, tools: Iterable[Mapping[str, Any]], prompts: Iterable[Mapping[str, Any]]) -> ServerDeclaration:
     """A declaration from the entries of ``tools/list`` and ``prompts/list``."""
     declared = [*map(_tool, tools), *map(_prompt, prompts)]
     return ServerDeclaration(alias=alias, tools={tool.name: tool for tool in declared})
@@ -37,9 +35,7 @@ def _tool(entry: Mapping[str, Any]) -> ToolDeclaration:
     schema = entry.get("inputSchema") or {}
     required = schema.get("required") or ()
     arguments = (
-        Argument(
-            name, required=name in required, default=about.get("default") if isinstance(about, dict) else None
-        )
+        Argument(name, required=name in required, default=about.get("default") if isinstance(about, dict) else None)
         for name, about in (schema.get("properties") or {}).items()
     )
     ours, hints = _ours(entry), entry.get("annotations") or {}

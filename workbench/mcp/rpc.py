@@ -88,9 +88,7 @@ class Connection:
         finally:
             self._requests.pop(number, None)
 
-    async def notify(
-        self, method: str, params: Mapping[str, Any] | None = None, *, about: int | None = None
-    ) -> None:
+    async def notify(self, method: str, params: Mapping[str, Any] | None = None, *, about: int | None = None) -> None:
         """Send a notification; ``about`` is the request it belongs to. Raises ``ConnectionLost``."""
         message: dict[str, Any] = {"jsonrpc": "2.0", "method": method}
         if params is not None:
@@ -148,9 +146,7 @@ class Connection:
 
     # ---- parts of the above
 
-    async def _send(
-        self, line: bytes, method: str | None, number: int | str | None, about: int | None = None
-    ) -> None:
+    async def _send(self, line: bytes, method: str | None, number: int | str | None, about: int | None = None) -> None:
         now = time.time()
         visit = self._visits.get(number if number is not None else about or 0)
         self._record(line, now, now, way="sent", method=method, id=number, visit=visit)
@@ -199,9 +195,7 @@ class Connection:
     def _progressed(self, params: dict[str, Any]) -> None:
         request = self._requests.get(params.get("progressToken", 0))
         if request is not None and request.on_progress is not None:
-            request.on_progress(
-                Progress(params.get("progress", 0), params.get("total"), params.get("message"))
-            )
+            request.on_progress(Progress(params.get("progress", 0), params.get("total"), params.get("message")))
 
     def _visit_of(self, envelope: Envelope, params: Any) -> int | None:
         if envelope.method is None:

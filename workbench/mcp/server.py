@@ -98,7 +98,7 @@ class Server:
             raise self._failed(call, f"no answer within {self._limits.call:g} s") from error
         except (ToolReportedError, RpcError) as error:
             raise self._failed(call, own_words(str(error))) from error
-        except TypeError as error:
+        except (TypeError, ValueError) as error:
             raise self._failed(call, f"an argument has no JSON form: {error}") from error
         except ConnectionLost as error:
             await asyncio.wait({self._life})
@@ -138,9 +138,7 @@ class Server:
             pid = self._process.pid if self._process else None
             self._enter("ready", pid=pid)
             seconds = time.monotonic() - begun
-            self._emit(
-                ServerReady(server=self._alias, seconds=seconds, pid=pid, tools=tuple(declaration.tools))
-            )
+            self._emit(ServerReady(server=self._alias, seconds=seconds, pid=pid, tools=tuple(declaration.tools)))
             self._ready.set_result(declaration)
 
     async def _connect(self) -> ServerDeclaration:

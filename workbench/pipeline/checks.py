@@ -56,6 +56,7 @@ class _Checker:
     bindings: dict[str, Binding] = field(default_factory=dict)
     produced: dict[str, str] = field(default_factory=dict)
     """Variables that an earlier step gives, each with that step's name."""
+    warned: set[tuple[str, str]] = field(default_factory=set)
     is_partial: bool = False
     """Whether an earlier step's outputs are not known, so that a variable may come from there."""
 
@@ -149,6 +150,8 @@ class _Checker:
         if name in known:
             if known[name].missing:
                 self._report(place, step, f"step {step.path} ({step.name}): {unset_message(name, known[name])}")
+            elif self._is_left_out_of_file(step.alias, name):
+                self._warn(place, step, name)
             return True
         if not is_given and not argument.required:
             return False
@@ -160,6 +163,23 @@ class _Checker:
             + nearest(name, known, noun=f"parameters of `{step.alias}`"),
         )
         return True
+
+    def _is_left_out_of_file(self, alias: str, name: str) -> bool:
+        """Whether the pipeline's parameter file has a section for the server, and this parameter is not in it."""
+        known, file = self.parameters.of(alias), str(self.parameters.file)
+        return known[name].origin not in (file, "--set") and any(value.origin == file for value in known.values())
+
+    def _warn(self, place: Position, step: ToolStep, name: str) -> None:
+        """Say once that a parameter comes from the server's own file."""
+        if (step.alias, name) in self.warned:
+            return
+        self.warned.add((step.alias, name))
+        origin = self.parameters.of(step.alias)[name].origin
+        message = (
+            f"step {step.path} ({step.name}): the parameter `{name}` is not in {_shown(self.parameters.file)}; "
+            f"the default of {origin} counts"
+        )
+        self.problems.append(Problem(self.pipeline.file, place, message, is_warning=True))
 
     def _server_file(self, alias: str) -> str:
         source = self.sources.get(alias)

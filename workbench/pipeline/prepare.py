@@ -66,9 +66,9 @@ def prepare(file: Path, *, param_file: str | None = None, sets: Iterable[str] = 
         alias: declaration for alias, source in sources.items() if (declaration := read_declaration(source)) is not None
     }
     checked = check(pipeline, declarations, parameters, sources)
-    errors = [*problems, *(checked.errors if checks else ())]
-    if any(not problem.is_warning for problem in errors):
-        raise PipelineError(errors)
+    found = [*problems, *(checked.problems if checks else ())]
+    if any(not problem.is_warning for problem in found):
+        raise PipelineError(found)
     return Prepared(pipeline, project, sources, parameters, declarations, checked)
 
 

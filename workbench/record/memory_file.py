@@ -13,6 +13,7 @@ import math
 import os
 import re
 import shutil
+import threading
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -42,16 +43,20 @@ class MemoryFile:
         stem: str,
         benchmark: str = "",
         *,
+        mask: Callable[[str], str] = str,
         warn: Callable[[str], None] | None = None,
         now: Callable[[], datetime] = datetime.now,
     ) -> None:
         self._folder = folder
         self._base = f"memory_{benchmark}_{stem}"
+        self._mask = mask
         self._now = now
         self._warn = warn or (lambda message: None)
         self._path: Path | None = None
         self._growing: Path | None = None
         self._entries = 0
+        # A cancelled run may complete the file while the last visit is still being written.
+        self._lock = threading.Lock()
 
     async def finished(self, visit: Visit) -> None:
         await asyncio.to_thread(self._append, visit)
@@ -69,11 +74,10 @@ class MemoryFile:
         entry = {"step": visit.name, "memory": self._memory(visit)}
         text = json.dumps(entry, indent=2, ensure_ascii=False, default=str)
         body = ("\n" + text).replace("\n", "\n  ").encode("utf-8", "surrogatepass")
-        growing = self._open()
-        with growing.open("r+b") as file:
+        with self._lock, self._open().open("r+b") as file:
             file.seek(-len(_END), os.SEEK_END)
             file.write((b"," if self._entries else b"") + body + _END)
-        self._entries += 1
+            self._entries += 1
 
     def _memory(self, visit: Visit) -> dict[str, Any]:
         return {
@@ -85,7 +89,9 @@ class MemoryFile:
         if value is UNSET:
             return UNSET_TEXT
         if isinstance(value, Message):
-            return value.text
+            return self._mask(value.text)
+        if isinstance(value, str):
+            return self._mask(value)
         if isinstance(value, list):
             return [self._value(entry, step, name) for entry in value]
         if isinstance(value, dict):
@@ -120,10 +126,10 @@ class MemoryFile:
         raise OSError(f"no free name for {name} in {self._folder}")
 
     def _publish(self) -> str | None:
-        self._open()
-        assert self._growing is not None
-        assert self._path is not None
-        finished = self._growing.with_suffix(".finished")
-        shutil.copyfile(self._growing, finished)
-        os.replace(finished, self._path)
+        with self._lock:
+            growing = self._open()
+            assert self._path is not None
+            finished = growing.with_suffix(".finished")
+            shutil.copyfile(growing, finished)
+            os.replace(finished, self._path)
         return str(self._path.resolve())

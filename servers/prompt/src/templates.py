@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError, UndefinedError, meta
+from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError, UndefinedError
 from jinja2.sandbox import SandboxedEnvironment
 
 # The model must see `<`, `&` and quotes as they are: escaping is for web pages.
@@ -26,31 +26,23 @@ class PromptTemplate:
         self.path = path
         if not path.is_file():
             raise PromptTemplateError(f"{path}: there is no such template (prompt server, `template` parameters)")
-        self._source = path.read_text(encoding="utf-8-sig")
+        source = path.read_text(encoding="utf-8-sig")
         try:
-            self._template: Template = _environment.from_string(self._source)
-            self._names = meta.find_undeclared_variables(_environment.parse(self._source))
+            self._template: Template = _environment.from_string(source)
         except TemplateSyntaxError as error:
             raise PromptTemplateError(f"{path}:{error.lineno}: {error.message}") from error
 
     def render(self, values: Mapping[str, Any]) -> str:
         """The prompt. Raises ``PromptTemplateError`` with line and name if a name is not in ``values``."""
-        if unknown := sorted(self._names - values.keys()):
-            place = f"{self.path}:{self._line_of(unknown[0])}"
-            raise PromptTemplateError(
-                f"{place}: `{unknown[0]}` is not defined; the names there are: {', '.join(sorted(values))}"
-            )
         try:
             return self._template.render(values)
         except UndefinedError as error:
-            raise PromptTemplateError(f"{self.path}:{_failing_line(error)}: {error.message}") from error
+            there = ", ".join(sorted(values))
+            raise PromptTemplateError(
+                f"{self.path}:{_failing_line(error)}: {error.message}; the names there are: {there}"
+            ) from error
         except (TemplateError, TypeError, ValueError) as error:
             raise PromptTemplateError(f"{self.path}:{_failing_line(error)}: {error}") from error
-
-    def _line_of(self, name: str) -> int:
-        """Where the name is first used."""
-        tokens = _environment.lex(self._source)
-        return next((line for line, kind, text in tokens if kind == "name" and text == name), 1)
 
 
 def _failing_line(error: BaseException) -> int:

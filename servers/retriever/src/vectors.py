@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import logging
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -53,24 +54,19 @@ class FaissIndex:
     """A flat inner-product index."""
 
     def __init__(self, vectors: Vectors) -> None:
-        import faiss
-
+        faiss = _faiss()
         self._index = faiss.IndexFlatIP(vectors.shape[1])
         self._index.add(vectors)
 
     @classmethod
     def read(cls, path: Path) -> FaissIndex:
         """From a file that ``write``, or faiss itself, wrote."""
-        import faiss
-
         index = cls.__new__(cls)
-        index._index = faiss.read_index(str(path))
+        index._index = _faiss().read_index(str(path))
         return index
 
     def write(self, path: Path) -> None:
-        import faiss
-
-        faiss.write_index(self._index, str(path))
+        _faiss().write_index(self._index, str(path))
 
     def search(self, queries: Vectors, top_k: int) -> list[list[int]]:
         _, positions = self._index.search(queries, min(top_k, self._index.ntotal))
@@ -130,6 +126,14 @@ def read_vectors(path: Path, origin: Origin) -> Vectors:
         raise VectorsError(f"{path}: there is no such file; run retriever.retriever_embed first")
     origin.check(_read_origin(path), path)
     return _read_array(path)
+
+
+def _faiss() -> Any:
+    """faiss, without its lines about every CPU extension that it tries."""
+    logging.getLogger("faiss.loader").setLevel(logging.WARNING)
+    import faiss
+
+    return faiss
 
 
 def _index_class(backend: str) -> type[FaissIndex] | type[NumpyIndex]:

@@ -1,0 +1,38 @@
+"""Secrets are masked wherever they are told, and nowhere else."""
+
+from __future__ import annotations
+
+from workbench.engine.events import Event, ServerOutput, WireMessage
+from workbench.pipeline.parameters import ParameterSet, ParameterValue
+from workbench.record.redaction import Redactor, masked
+
+KEY = "sk-test-THIS-IS-NOT-A-KEY-000"
+
+
+def redactor() -> Redactor:
+    configs = {
+        "openai": {"api_key": KEY, "headers": {"Authorization": "Bearer abcdefgh12345678"}, "max_tokens": "1234567"}
+    }
+    return Redactor.of(ParameterSet({"generation": {"backend_configs": ParameterValue(configs, "file")}}))
+
+
+def test_texts() -> None:
+    assert redactor().text(f"key {KEY}, Bearer abcdefgh12345678, 1234567") == "key sk-…000, Bearer abc…678, 1234567"
+    assert masked("short-ish") == "…"
+
+
+def test_values_are_copied_only_where_there_is_something_to_mask() -> None:
+    value = {"a": [f"x{KEY}"], "n": 1}
+    assert redactor().value(value) == {"a": ["xsk-…000"], "n": 1}
+    assert value["a"] == [f"x{KEY}"]
+    assert Redactor().value(value) is value
+
+
+def test_events_are_masked_before_anyone_hears_of_them() -> None:
+    heard: list[Event] = []
+    emit = redactor().emit(heard.append)
+    line = b'{"api_key": "' + KEY.encode() + b'"}'
+    emit(WireMessage(server="g", way="sent", started=0, at=0, size=len(line), line=line))
+    emit(ServerOutput(server="g", stream="stderr", text=f"refused: {KEY}"))
+    assert KEY not in repr(heard)
+    assert "sk-…000" in repr(heard)

@@ -1,0 +1,150 @@
+"""A small HTTP server that speaks the OpenAI protocol; the model's name says how it behaves."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import Counter
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+LIMIT = 400
+"""Letters that the model ``ctx`` takes."""
+
+
+class FakeEndpoint:
+    """Runs in a thread; ``seen`` counts the requests of each model."""
+
+    def __init__(self) -> None:
+        self.seen: Counter[str] = Counter()
+        self.bodies: list[dict[str, Any]] = []
+        owner = self
+
+        class Handler(_Handler):
+            endpoint = owner
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
+
+    def __enter__(self) -> FakeEndpoint:
+        # A short poll: shutdown waits for one.
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    endpoint: FakeEndpoint
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        model = body["model"]
+        self.endpoint.seen[model] += 1
+        self.endpoint.bodies.append(body)
+        if self.path.endswith("/embeddings"):
+            self._embeddings(body)
+            return
+        behave = _CHAT.get(model, _stream)
+        behave(self, body, self.endpoint.seen[model])
+
+    def _embeddings(self, body: dict[str, Any]) -> None:
+        data = [
+            {"object": "embedding", "index": index, "embedding": [float("light" in text), float("mill" in text), 0.1]}
+            for index, text in enumerate(body["input"])
+        ]
+        if body["model"] == "short":
+            data = data[:-1]
+        self.answer(200, {"object": "list", "model": body["model"], "data": data[::-1]})
+
+    def answer(self, status: int, value: dict[str, Any], headers: dict[str, str] | None = None) -> None:
+        """A JSON response."""
+        content = json.dumps(value).encode()
+        self.send_response(status)
+        for name, text in {"Content-Type": "application/json", **(headers or {})}.items():
+            self.send_header(name, text)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def error(self, status: int, message: str, code: str = "", headers: dict[str, str] | None = None) -> None:
+        """An error as OpenAI words it."""
+        self.answer(status, {"error": {"message": message, "code": code, "type": code}}, headers)
+
+    def message(self, content: str | None) -> None:
+        """A whole answer, not streamed."""
+        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": content}}
+        self.answer(200, {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]})
+
+    def stream(self, tokens: list[str]) -> None:
+        """An answer as server-sent events."""
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        for token in tokens:
+            self._event({"index": 0, "delta": {"content": token}, "finish_reason": None})
+        self._event({"index": 0, "delta": {}, "finish_reason": "stop"})
+        self.wfile.write(b"data: [DONE]\n\n")
+        self.close_connection = True
+
+    def _event(self, choice: dict[str, Any]) -> None:
+        chunk = {"id": "x", "object": "chat.completion.chunk", "created": 0, "model": "m", "choices": [choice]}
+        self.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
+
+
+Behaviour = Callable[[_Handler, dict[str, Any], int], None]
+
+
+def _stream(handler: _Handler, body: dict[str, Any], count: int) -> None:
+    handler.stream(["It is ", "\\boxed{", "Gull", "stead}"])
+
+
+def _quota(handler: _Handler, body: dict[str, Any], count: int) -> None:
+    handler.error(429, "You have no credit left.", "insufficient_quota")
+
+
+def _retry_after(handler: _Handler, body: dict[str, Any], count: int) -> None:
+    if count == 1:
+        handler.error(429, "Too fast.", "rate_limit_exceeded", {"Retry-After": "1"})
+    else:
+        handler.stream(["fine"])
+
+
+def _flaky(handler: _Handler, body: dict[str, Any], count: int) -> None:
+    if count <= 2:
+        handler.error(500, "the worker was restarted")
+    else:
+        handler.stream(["fine"])
+
+
+def _always_500(handler: _Handler, body: dict[str, Any], count: int) -> None:
+    handler.error(500, "the worker was restarted")
+
+
+def _context(handler: _Handler, body: dict[str, Any], count: int) -> None:
+    if len(body["messages"][-1]["content"]) > LIMIT:
+        handler.error(400, "1203 tokens were asked for, 512 fit", "context_length_exceeded")
+    else:
+        handler.stream(["fine"])
+
+
+_CHAT: dict[str, Behaviour] = {
+    "quota": _quota,
+    "retry-after": _retry_after,
+    "flaky-500": _flaky,
+    "always-500": _always_500,
+    "ctx": _context,
+    "null": lambda handler, body, count: handler.message(None),
+    "whole": lambda handler, body, count: handler.message("not streamed"),
+    "locked": lambda handler, body, count: handler.error(401, "Wrong key."),
+    "missing": lambda handler, body, count: handler.error(404, "No such model."),
+    "echo": lambda handler, body, count: handler.stream([body["messages"][-1]["content"]]),
+}

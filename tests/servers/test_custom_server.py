@@ -1,0 +1,113 @@
+"""The custom and router servers: boxes, tags, merging, states."""
+
+from __future__ import annotations
+
+import custom
+import pytest
+import router
+from boxed import last_boxed
+from fastmcp import Client
+from fastmcp.exceptions import ToolError
+from search_tags import NO_QUERY, R1_SEARCHER, SEARCH, last_query
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (r"\boxed{\frac{3}{8}}", r"\frac{3}{8}"),
+        (r"first \boxed{2}, no: \boxed{5}", "5"),
+        (r"\boxed{答案是{马罗}镇}", "答案是{马罗}镇"),
+        (r"\boxed{\{1,2\}}", r"\{1,2\}"),
+        (r"\boxed{\text{kiln} and \text{clay}}", "kiln and clay"),
+        (r"\boxed{[2,5)}", "[2,5)"),
+        (r"\boxed{f(x)}", "f(x)"),
+        (r"\boxed{(a) Lisbon}", "(a) Lisbon"),
+        (r"\boxed{(2, 3)}", "(2, 3)"),
+        (r"\boxed{(B)}", "B"),
+        (r"\boxed{$\text{Marl}$}", "Marl"),
+        (r"\boxed{\(x^2\)}", "x^2"),
+        (r"\boxed{}", ""),
+        ("  no box at all ", "no box at all"),
+        ("", ""),
+    ],
+)
+def test_the_last_box(answer: str, text: str) -> None:
+    assert last_boxed(answer).text == text
+    assert last_boxed(answer).closed
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"), [(r"so \boxed{17", "17"), (r"so \boxed{", ""), (r"\boxed{\frac{1}{2", r"\frac{1}{2")]
+)
+def test_a_box_that_is_not_closed_keeps_every_letter(answer: str, text: str) -> None:
+    extract = last_boxed(answer)
+    assert (extract.text, extract.closed) == (text, False)
+
+
+async def test_an_open_box_is_told_with_its_item(capsys: pytest.CaptureFixture[str]) -> None:
+    async with Client(custom.app) as client:
+        result = await client.call_tool(
+            "output_extract_from_boxed", {"ans_ls": ["a", r"\boxed{1"]}, meta={"items": [4, 7]}
+        )
+    assert result.structured_content == {"pred_ls": ["a", "1"]}
+    assert "item [7]: the box is not closed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("answer", "query"),
+    [
+        ("<search>who keeps the light</search>", "who keeps the light?"),
+        ("<search> is 3 < 5 </search>", "is 3 < 5?"),
+        ("<search>first</search> .. <search>second", "second?"),
+        ("<SEARCH>upper</SEARCH>", "upper?"),
+        ("none", NO_QUERY),
+        ("<search></search>", NO_QUERY),
+    ],
+)
+def test_search_queries(answer: str, query: str) -> None:
+    assert last_query(answer, SEARCH) == query
+
+
+@pytest.mark.parametrize(
+    ("answer", "query"),
+    [
+        ("text <|begin_of_query|>who keeps it<|end_of_query|> more", "who keeps it?"),
+        ("<|begin_of_query|> a <|end_of_query|> b <|begin_of_query|>second?<|end_of_query|>", "second?"),
+        ("no tag", NO_QUERY),
+        ("<|begin_of_query|>is 3 < 5<|end_of_query|>", "is 3 < 5?"),
+    ],
+)
+def test_r1_queries(answer: str, query: str) -> None:
+    assert last_query(answer, R1_SEARCHER) == query
+
+
+def test_merging_appends_item_by_item() -> None:
+    assert custom.merged([["c"], ["d", "e"]], [["a", "c"], []]) == [["a", "c", "c"], ["d", "e"]]
+    assert custom.merged(["c"], ["a"]) == [["a", "c"]]
+
+
+def test_lists_of_unequal_length_are_not_merged() -> None:
+    with pytest.raises(ToolError, match="temp_psg has 1, ret_psg has 2"):
+        custom.merged([["a"]], [["a"], ["b"]])
+
+
+def test_the_next_query_of_iterretgen() -> None:
+    assert custom.iterretgen_nextquery(["q"], ["a"]) == {"nextq_ls": ["q a"]}
+
+
+@pytest.mark.parametrize(
+    ("tool", "argument", "states"),
+    [
+        ("route1", "query_list", {"1": "state1", "2": "state2", "one": "state2"}),
+        ("route2", "query_list", {"1": "state2"}),
+        ("ircot_check_end", "ans_ls", {"So THE answer is 3": "complete", "3": "incomplete"}),
+        ("search_r1_check", "ans_ls", {"x<|im_end|>": "complete", "</answer>": "incomplete"}),
+        ("r1_searcher_check", "ans_ls", {"</answer>": "complete", "x": "incomplete"}),
+        ("webnote_check_page", "page_ls", {"To be filled": "incomplete", "done": "complete"}),
+        ("check_model_state", "ans_ls", {"<search>x": "continue", "Gullstead": "stop"}),
+    ],
+)
+async def test_routers(tool: str, argument: str, states: dict[str, str]) -> None:
+    async with Client(router.app) as client:
+        result = await client.call_tool(tool, {argument: list(states)})
+    assert result.structured_content == {argument: [{"data": v, "state": s} for v, s in states.items()]}

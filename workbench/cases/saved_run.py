@@ -1,0 +1,150 @@
+"""Saved runs: memory files in every shape that the dialect's own viewer accepts, read without inventing anything."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+WRAPPERS = ("cases", "data", "items", "dataset", "results", "records", "list")
+UNSET_TEXT = "<UNSET>"
+
+
+class RunUnreadable(Exception):
+    """The file is no saved run; ``str()`` says what and where."""
+
+
+@dataclass(frozen=True)
+class SavedVisit:
+    """One entry of a memory file: the step, and the variables it wrote (without ``memory_``). Numbered from 1."""
+
+    number: int
+    step: str
+    saved: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class SavedVariable:
+    """A variable at one moment of a saved run, and the visit that wrote it."""
+
+    name: str
+    value: Any
+    visit: int
+
+
+@dataclass(frozen=True)
+class SavedRun:
+    """A saved run. ``count`` is the number of items, 0 where the file has no list that could tell.
+
+    What a memory file does not hold (inputs, times, rounds, branches) is not here.
+    """
+
+    file: Path
+    visits: tuple[SavedVisit, ...]
+    count: int
+    counted_by: str | None
+
+    def variables_after(self, number: int) -> dict[str, SavedVariable]:
+        """The variables as they stood after visit ``number``; 0 is before the first."""
+        variables: dict[str, SavedVariable] = {}
+        for visit in self.visits[:number]:
+            for name, value in visit.saved.items():
+                variables[name] = SavedVariable(name, value, visit.number)
+        return variables
+
+    def is_item_list(self, value: Any) -> bool:
+        return self.count > 0 and isinstance(value, list) and len(value) == self.count
+
+    def of_item(self, value: Any, item: int) -> Any:
+        """One item's part of a value; a value that is no item list is everybody's."""
+        return value[item] if self.is_item_list(value) else value
+
+
+def read_runs(file: Path) -> list[SavedRun]:
+    """All runs in a file; a memory file holds one. Raises ``RunUnreadable``."""
+    cases = list(_cases(file, _content(file)))
+    if not cases:
+        raise RunUnreadable(f"{file}: no saved run in it")
+    return [_run(file, case) for case in cases]
+
+
+def _content(file: Path) -> Any:
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise RunUnreadable(f"{file}: no such file") from None
+    except IsADirectoryError:
+        raise RunUnreadable(f"{file}: this is a folder; name a memory file in it") from None
+    except UnicodeDecodeError as error:
+        raise RunUnreadable(f"{file}: not a text file in UTF-8 (byte {error.start})") from None
+    except OSError as error:
+        raise RunUnreadable(f"{file}: can't be read: {error.strerror or error}") from None
+    if file.suffix == ".jsonl":
+        return _lines(file, text)
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        if "\n{" in text.strip():
+            return _lines(file, text)
+        raise RunUnreadable(f"{file}:{error.lineno}:{error.colno}: not valid JSON: {error.msg}") from None
+    except RecursionError:
+        raise RunUnreadable(f"{file}: nested too deeply to be read") from None
+
+
+def _lines(file: Path, text: str) -> list[Any]:
+    cases = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip():
+            try:
+                cases.append(json.loads(line))
+            except json.JSONDecodeError as error:
+                raise RunUnreadable(f"{file}:{number}:{error.colno}: not valid JSON: {error.msg}") from None
+    return cases
+
+
+def _cases(file: Path, content: Any) -> Iterator[list[Any]]:
+    """The cases in any of the accepted shapes: a case, ``{steps: case}``, a list of them, or one wrapped in a key."""
+    if isinstance(content, Mapping):
+        for key in ("steps", "case"):
+            if isinstance(content.get(key), list):
+                yield content[key]
+                return
+        for key in WRAPPERS:
+            if key in content:
+                yield from _cases(file, content[key])
+                return
+        raise RunUnreadable(f"{file}: no saved run: a map with none of steps, case, {', '.join(WRAPPERS)}")
+    if not isinstance(content, list):
+        raise RunUnreadable(f"{file}: no saved run: a memory file is a list of {{step, memory}}")
+    if all(isinstance(entry, Mapping) and "step" in entry for entry in content):
+        yield content
+        return
+    for entry in content:
+        yield from _cases(file, entry)
+
+
+def _run(file: Path, case: list[Any]) -> SavedRun:
+    visits = tuple(_visit(file, number, entry) for number, entry in enumerate(case, 1))
+    counted_by, count = _count(visits)
+    return SavedRun(file, visits, count, counted_by)
+
+
+def _visit(file: Path, number: int, entry: Any) -> SavedVisit:
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("step"), str):
+        raise RunUnreadable(f"{file}: entry {number} is no visit: it needs `step` (a text) and `memory` (a map)")
+    memory = entry.get("memory") or {}
+    if not isinstance(memory, Mapping):
+        raise RunUnreadable(f"{file}: `memory` of entry {number} ({entry['step']}) must be a map")
+    saved = {name.removeprefix("memory_"): value for name, value in memory.items()}
+    return SavedVisit(number, entry["step"], saved)
+
+
+def _count(visits: tuple[SavedVisit, ...]) -> tuple[str | None, int]:
+    """The number of items, as a run takes it: from ``q_ls``, else from the first list that was written."""
+    lists = [(name, value) for visit in visits for name, value in visit.saved.items() if isinstance(value, list)]
+    for name, value in lists:
+        if name == "q_ls":
+            return name, len(value)
+    return (lists[0][0], len(lists[0][1])) if lists else (None, 0)

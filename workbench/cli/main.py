@@ -1,0 +1,127 @@
+"""The ``ragwb`` command: which command is meant, and what its exit code says."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from workbench import __version__
+from workbench.cli.exits import Exit
+
+COMMANDS = ("run", "build", "check", "replay", "open")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit code (see ``Exit``). A user's mistake never shows a traceback."""
+    options = _parse(list(sys.argv[1:] if arguments is None else arguments))
+    try:
+        return int(_dispatch(options))
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output is gone: nothing is left to say, and nothing may be flushed at exit.
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.WELL
+    except Exception as error:
+        return _unexpected(error)
+
+
+def _dispatch(options: argparse.Namespace) -> int:
+    if options.command == "run":
+        from workbench.cli.run_command import run
+
+        return run(options)
+    if options.command == "build":
+        from workbench.cli.build_command import build
+
+        return build(options)
+    if options.command == "check":
+        from workbench.cli.check_command import check
+
+        return check(options)
+    if options.command == "replay":
+        from workbench.cli.replay_command import replay
+
+        return replay(options)
+    from workbench.cli.open_command import open_file
+
+    return open_file(options)
+
+
+def _parse(arguments: list[str]) -> argparse.Namespace:
+    """``ragwb FILE`` is short for ``ragwb open FILE``."""
+    first = next((argument for argument in arguments if not argument.startswith("-")), None)
+    if first is not None and first not in COMMANDS:
+        arguments = ["open", *arguments]
+    return _parser().parse_args(arguments)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="ragwb",
+        description="A debugger for RAG pipelines. `ragwb FILE` opens a pipeline or a saved run on the screen.",
+        epilog="Exit codes: 0 well; 1 a step failed; 2 the command or the pipeline is wrong; "
+        "3 a server could not be started; 130 interrupted.",
+    )
+    parser.add_argument("--version", action="version", version=f"ragwb {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    opening = commands.add_parser("open", help="open a pipeline in the debugger, or study a saved run (`ragwb FILE`)")
+    opening.add_argument("file", type=Path, metavar="FILE", help="a pipeline (.yaml) or a memory file (.json)")
+    _add_parameters(opening)
+    opening.add_argument(
+        "--break",
+        dest="breaks",
+        action="append",
+        default=[],
+        metavar="STEP[:CONDITION]",
+        help="stop before a step, named by its path (`4.2`) or as server.tool; may be given more than once",
+    )
+    running = commands.add_parser("run", help="run a pipeline without a screen")
+    running.add_argument("file", type=Path, metavar="PIPELINE")
+    _add_parameters(running)
+    running.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    running.add_argument("--events", action="store_true", help="print every event as a line of JSON, nothing else")
+    running.add_argument("--quiet", "-q", action="store_true", help="no progress on stderr")
+    building = commands.add_parser("build", help="write server/<name>_server.yaml and parameter/<name>_parameter.yaml")
+    building.add_argument("file", type=Path, metavar="PIPELINE")
+    checking = commands.add_parser("check", help="report every mistake that can be found without running")
+    checking.add_argument("file", type=Path, metavar="PIPELINE")
+    _add_parameters(checking)
+    checking.add_argument("--json", action="store_true", help="print the problems as JSON")
+    replaying = commands.add_parser("replay", help="study a saved run")
+    replaying.add_argument("file", type=Path, metavar="FILE", help="a memory file (output/memory_*.json)")
+    replaying.add_argument("--json", action="store_true", help="print visits and variables as JSON, without a screen")
+    return parser
+
+
+def _add_parameters(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--param", metavar="FILE", help="a parameter file instead of parameter/<name>_parameter.yaml")
+    parser.add_argument(
+        "--set",
+        dest="sets",
+        action="append",
+        default=[],
+        metavar="SERVER.NAME=VALUE",
+        help="one parameter; `--set a.b.c=1` reaches inside a map; may be given more than once",
+    )
+
+
+def _unexpected(error: Exception) -> int:
+    """A fault of ragwb's own: one line for the user, the traceback into a file."""
+    from workbench.cli.log import log_file
+
+    with contextlib.suppress(OSError):
+        logging.basicConfig(filename=log_file(), level=logging.INFO, force=True)
+        logging.getLogger("ragwb").exception("unexpected error")
+    print(f"ragwb: unexpected error: {type(error).__name__}: {error}\nDetails are in {log_file()}", file=sys.stderr)
+    return Exit.FAILED
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,53 @@
+"""``ragwb FILE``: a pipeline opens in the debugger, a memory file in the study of saved runs."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from workbench.cli.exits import Exit
+from workbench.cli.report import say, say_problems
+from workbench.pipeline.model import walk
+from workbench.pipeline.prepare import Prepared, prepare
+from workbench.pipeline.problems import PipelineError, nearest
+
+SAVED = (".json", ".jsonl")
+
+
+def open_file(options: argparse.Namespace) -> int:
+    if options.file.suffix in SAVED:
+        from workbench.cli.replay_command import replay
+
+        options.json = False
+        return replay(options)
+    try:
+        prepared = prepare(options.file, param_file=options.param, sets=options.sets)
+        breakpoints = [_breakpoint(text, prepared) for text in options.breaks]
+    except PipelineError as error:
+        say_problems(error)
+        return Exit.WRONG
+    except BreakpointUnknown as error:
+        say(f"--break {error}")
+        return Exit.WRONG
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        say(f"ragwb: the workbench needs a terminal; without one: ragwb run {options.file}")
+        return Exit.WRONG
+    from workbench.cli.screen import open_workbench
+
+    return open_workbench(prepared, breakpoints)
+
+
+class BreakpointUnknown(Exception):
+    """``--break`` names no step of the pipeline."""
+
+
+def _breakpoint(text: str, prepared: Prepared) -> tuple[str, str | None]:
+    """``STEP`` or ``STEP:CONDITION`` as step path and condition; a step is named by its path or as server.tool."""
+    name, _, condition = text.partition(":")
+    name = name.strip()
+    steps = list(walk(prepared.pipeline.steps))
+    for step in steps:
+        if name in (step.path, step.name):
+            return step.path, condition.strip() or None
+    known = {step.path for step in steps} | {step.name for step in steps}
+    raise BreakpointUnknown(f"{name}: there is no such step{nearest(name, known, noun='steps')}")

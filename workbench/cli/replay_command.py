@@ -1,0 +1,40 @@
+"""``ragwb replay FILE``: a saved run on the screen, or as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from workbench.cases.saved_run import RunUnreadable, SavedRun, read_runs
+from workbench.cli.exits import Exit
+from workbench.cli.report import say
+
+
+def replay(options: argparse.Namespace) -> int:
+    try:
+        runs = read_runs(options.file)
+    except RunUnreadable as error:
+        say(str(error))
+        return Exit.WRONG
+    if options.json:
+        print(json.dumps([_summary(run) for run in runs], ensure_ascii=False, indent=2))
+        return Exit.WELL
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        say(f"ragwb: the study of a run needs a terminal; without one: ragwb replay --json {options.file}")
+        return Exit.WRONG
+    from workbench.cli.screen import open_replay
+
+    return open_replay(runs)
+
+
+def _summary(run: SavedRun) -> dict[str, object]:
+    return {
+        "file": str(run.file),
+        "items": run.count,
+        "visits": [{"visit": v.number, "step": v.step, "wrote": list(v.saved)} for v in run.visits],
+        "variables": {
+            variable.name: {"visit": variable.visit, "value": variable.value}
+            for variable in run.variables_after(len(run.visits)).values()
+        },
+    }

@@ -1,0 +1,83 @@
+"""The result of a run, for people and for machines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from workbench.engine.debugger import Debugger
+from workbench.engine.values import UNSET, Message
+from workbench.engine.visible import visible
+from workbench.record.memory_file import UNSET_TEXT
+from workbench.record.redaction import Redactor
+
+
+def as_json(debugger: Debugger, code: int, redactor: Redactor) -> str:
+    """One object: the memory file's path, what the last visit wrote, the evaluation, warnings and the error."""
+    stop = debugger.state.stop
+    content = {
+        "pipeline": str(debugger.prepared.pipeline.file),
+        "exit_code": code,
+        "memory": debugger.state.memory,
+        "visits": len(debugger.visits),
+        "result": _plain(last_result(debugger)),
+        "evaluation": evaluation(debugger) or None,
+        "warnings": [warning for visit in debugger.visits for warning in visit.warnings],
+        "error": stop.why if stop is not None and stop.reason == "failed" else None,
+    }
+    return json.dumps(redactor.value(content), ensure_ascii=False, indent=2, default=str)
+
+
+def as_text(debugger: Debugger, redactor: Redactor) -> str:
+    """The evaluation as a table if there is one, else what the last visit wrote."""
+    scores = evaluation(debugger)
+    if scores:
+        width = max(map(len, scores))
+        return "\n".join(f"{name:<{width}}  {score:.4f}" for name, score in scores.items())
+    parts = [_shown(name, _plain(value)) for name, value in last_result(debugger).items()]
+    return visible(redactor.text("\n".join(parts)))
+
+
+def last_result(debugger: Debugger) -> dict[str, Any]:
+    """The variables that the last visit with outputs wrote."""
+    for visit in reversed(debugger.visits):
+        if visit.saved:
+            return {name: variable.value for name, variable in visit.saved.items()}
+    return {}
+
+
+def evaluation(debugger: Debugger) -> dict[str, float]:
+    """The averages (``avg_em`` as ``em``) of the last evaluation of the run; empty without one."""
+    for visit in reversed(debugger.visits):
+        for variable in visit.saved.values():
+            if isinstance(variable.value, Mapping):
+                scores = {k[4:]: float(v) for k, v in variable.value.items() if _is_average(k, v)}
+                if scores:
+                    return scores
+    return {}
+
+
+def _is_average(name: Any, value: Any) -> bool:
+    return isinstance(name, str) and name.startswith("avg_") and isinstance(value, int | float)
+
+
+def _plain(value: Any) -> Any:
+    if value is UNSET:
+        return UNSET_TEXT
+    if isinstance(value, Message):
+        return value.text
+    if isinstance(value, list):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, Mapping):
+        return {key: _plain(entry) for key, entry in value.items()}
+    return value
+
+
+def _shown(name: str, value: Any) -> str:
+    if isinstance(value, str):
+        return f"{name}: {value}"
+    if isinstance(value, list):
+        entries = (entry if isinstance(entry, str) else json.dumps(entry, ensure_ascii=False) for entry in value)
+        return "\n".join([f"{name}:", *(f"  [{n}] {entry}" for n, entry in enumerate(entries))])
+    return f"{name}: {json.dumps(value, ensure_ascii=False, indent=2, default=str)}"

@@ -1,0 +1,124 @@
+"""``ragwb run``: a pipeline without a screen. Progress goes to stderr, the result to stdout."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import signal
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from workbench.cli.exits import Exit
+from workbench.cli.narrator import Narrator, narrator_for
+from workbench.cli.report import say, say_problems
+from workbench.cli.result import as_json, as_text
+from workbench.cli.wiring import make_debugger
+from workbench.engine.debugger import Debugger
+from workbench.engine.event_log import EventLog
+from workbench.engine.events import Event
+from workbench.engine.ports import ServerStartFailed
+from workbench.pipeline.prepare import Prepared, prepare
+from workbench.pipeline.problems import PipelineError
+from workbench.record.redaction import Redactor
+
+REMINDER_SECONDS = 10
+
+
+def run(options: argparse.Namespace) -> int:
+    try:
+        prepared = prepare(options.file, param_file=options.param, sets=options.sets)
+    except PipelineError as error:
+        say_problems(error)
+        return Exit.WRONG
+    narrator = narrator_for(prepared.pipeline, quiet=options.quiet)
+    outcome: dict[str, Any] = {}
+    with narrator:
+        code = asyncio.run(_run(prepared, options, narrator, outcome))
+    debugger: Debugger = outcome["debugger"]
+    if debugger.state.memory:
+        say(f"memory file: {debugger.state.memory}")
+    _print_result(prepared, options, debugger, code)
+    return code
+
+
+async def _run(prepared: Prepared, options: argparse.Namespace, narrator: Narrator, outcome: dict[str, Any]) -> int:
+    """Run to the end; whatever happens, the servers are stopped and the record is complete afterwards."""
+    log = EventLog(_print_event) if options.events else None
+
+    def emit(event: Event) -> None:
+        narrator.tell(event)
+        if log is not None:
+            log(event)
+
+    debugger = outcome["debugger"] = make_debugger(prepared, emit, narrator.warn)
+    try:
+        with _interruptible():
+            return await _to_the_end(debugger, narrator)
+    except asyncio.CancelledError:
+        narrator.warn("interrupted")
+        return Exit.INTERRUPTED
+    finally:
+        await debugger.close()
+
+
+async def _to_the_end(debugger: Debugger, narrator: Narrator) -> int:
+    reminders = asyncio.create_task(_remind(narrator))
+    try:
+        await debugger.open(wait_for_servers=True)
+    except PipelineError as error:
+        narrator.warn(str(error))
+        return Exit.WRONG
+    except ServerStartFailed as error:
+        narrator.warn(str(error))
+        return Exit.NO_SERVER
+    finally:
+        reminders.cancel()
+    stopped = await debugger.run("continue")
+    if stopped.reason == "finished":
+        return Exit.WELL
+    narrator.warn(f"step {stopped.step} failed: {stopped.why}")
+    return Exit.FAILED
+
+
+async def _remind(narrator: Narrator) -> None:
+    """A server may take minutes to start; a sign of life every so often."""
+    begin = asyncio.get_running_loop().time()
+    while True:
+        await asyncio.sleep(REMINDER_SECONDS)
+        narrator.remind(asyncio.get_running_loop().time() - begin)
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Ctrl-C and a polite kill cancel the run, once; what follows them is an orderly end."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+    signals = (signal.SIGINT, signal.SIGTERM)
+    for number in signals:
+        with contextlib.suppress(NotImplementedError):
+            loop.add_signal_handler(number, task.cancel)
+    try:
+        yield
+    finally:
+        for number in signals:
+            with contextlib.suppress(NotImplementedError):
+                loop.remove_signal_handler(number)
+
+
+def _print_event(event: dict[str, Any]) -> None:
+    import orjson
+
+    sys.stdout.buffer.write(orjson.dumps(event, default=str, option=orjson.OPT_NON_STR_KEYS) + b"\n")
+    sys.stdout.flush()
+
+
+def _print_result(prepared: Prepared, options: argparse.Namespace, debugger: Debugger, code: int) -> None:
+    redactor = Redactor.of(prepared.parameters)
+    if options.json:
+        print(as_json(debugger, code, redactor))
+    elif not options.events and code == Exit.WELL:
+        text = as_text(debugger, redactor)
+        if text:
+            print(text)

@@ -1,0 +1,90 @@
+"""Secrets: found by the names of parameters, masked in everything that is shown or written."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from workbench.engine.events import Emit, Event
+from workbench.pipeline.parameters import ParameterSet
+
+_SECRET_NAME = re.compile(
+    r"(^|[_\-. ])(api_?key|access_?key|secret_?key|secret|password|passwd|(auth|access|bearer)_?token|token|"
+    r"authorization|credentials?)$",
+    re.IGNORECASE,
+)
+_SHORTEST = 6
+"""Shorter values would be found everywhere by accident."""
+
+
+class Redactor:
+    """Masks known secrets in texts. Values that tools are called with are never altered."""
+
+    def __init__(self, secrets: frozenset[str] = frozenset()) -> None:
+        texts = secrets | {json.dumps(secret)[1:-1] for secret in secrets}
+        longest_first = sorted(texts, key=len, reverse=True)
+        self._masks = {text: masked(text) for text in longest_first}
+        self._bytes = {text.encode(): mask.encode() for text, mask in self._masks.items()}
+
+    @classmethod
+    def of(cls, parameters: ParameterSet) -> Redactor:
+        found = (
+            secret for section in parameters.values.values() for n, p in section.items() for secret in _find(n, p.value)
+        )
+        return cls(frozenset(found))
+
+    def text(self, text: str) -> str:
+        for secret, mask in self._masks.items():
+            if secret in text:
+                text = text.replace(secret, mask)
+        return text
+
+    def line(self, line: bytes) -> bytes:
+        for secret, mask in self._bytes.items():
+            if secret in line:
+                line = line.replace(secret, mask)
+        return line
+
+    def value(self, value: Any) -> Any:
+        """A JSON value with every text in it masked; the value itself where there is nothing to mask."""
+        if not self._masks:
+            return value
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, list):
+            return [self.value(entry) for entry in value]
+        if isinstance(value, Mapping):
+            return {key: self.value(entry) for key, entry in value.items()}
+        return value
+
+    def emit(self, emit: Emit) -> Emit:
+        """An ``emit`` that masks every text of an event before anyone hears of it."""
+        return (lambda event: emit(self._event(event))) if self._masks else emit
+
+    def _event(self, event: Event) -> Event:
+        changed: dict[str, Any] = {}
+        for name, value in vars(event).items():
+            if isinstance(value, str) and self.text(value) != value:
+                changed[name] = self.text(value)
+            elif isinstance(value, bytes) and self.line(value) != value:
+                changed[name] = self.line(value)
+        return replace(event, **changed) if changed else event
+
+
+def masked(secret: str) -> str:
+    """``sk-test-000`` as ``sk-…000``."""
+    return f"{secret[:3]}…{secret[-3:]}" if len(secret) >= 12 else "…"
+
+
+def _find(name: str, value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _find(str(key), inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _find(name, inner)
+    elif isinstance(value, str) and len(value) >= _SHORTEST and _SECRET_NAME.search(name):
+        yield value.removeprefix("Bearer ")

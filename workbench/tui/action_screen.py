@@ -1,0 +1,118 @@
+"""What every screen with commands has: its keys, find, help, copy and the choice of theme."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, TypeVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Input
+
+from workbench.tui.actions import Action
+from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.previews import full_text
+from workbench.tui.rows import Part, RowsView
+from workbench.tui.text import visible
+
+
+class FindBar(Horizontal):
+    """A line at the foot for a text to find; hidden until it is asked for."""
+
+    BINDINGS = [
+        Binding("escape", "end", show=False),
+        Binding("up", "seek(-1)", show=False),
+        Binding("down", "seek(1)", show=False),
+    ]
+
+    class Sought(Message):
+        """A text was asked for: the next place that has it (``step`` 1), or the one before (-1)."""
+
+        def __init__(self, needle: str, step: int) -> None:
+            super().__init__()
+            self.needle = needle
+            self.step = step
+
+    class Ended(Message):
+        """The user is done with finding."""
+
+    def compose(self) -> ComposeResult:
+        yield Input(placeholder="find: Enter or Down next, Up before, Esc ends", compact=True)
+        yield Bar(id="find-note")
+
+    def note(self, text: str) -> None:
+        self.query_one(Bar).show([Part(text, "bad")])
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_seek(1)
+
+    def action_seek(self, step: int) -> None:
+        self.post_message(self.Sought(self.query_one(Input).value, step))
+
+    def action_end(self) -> None:
+        self.post_message(self.Ended())
+
+
+T = TypeVar("T")
+
+
+class ActionScreen(Screen[T]):
+    """Subclasses list their ``ACTIONS``, say which rows are in front, and what stands at the cursor."""
+
+    ACTIONS: ClassVar[tuple[Action, ...]] = ()
+    AUTO_FOCUS = None
+
+    def compose_foot(self) -> ComposeResult:
+        yield FindBar()
+        yield KeyBar(self.ACTIONS)
+
+    def rows_in_front(self) -> RowsView:
+        raise NotImplementedError
+
+    def value_at_cursor(self) -> tuple[str, Any] | None:
+        """Name and value that can be looked at or copied."""
+        raise NotImplementedError
+
+    def say(self, text: str, *, is_error: bool = False) -> None:
+        self.notify(visible(text), severity="error" if is_error else "information", markup=False)
+
+    # ---- commands
+
+    def action_find(self) -> None:
+        bar = self.query_one(FindBar)
+        bar.add_class("-shown")
+        bar.note("")
+        bar.query_one(Input).focus()
+
+    @on(FindBar.Sought)
+    def _find(self, event: FindBar.Sought) -> None:
+        found = bool(event.needle) and self.rows_in_front().find(event.needle, event.step)
+        self.query_one(FindBar).note("" if found or not event.needle else "not found")
+
+    @on(FindBar.Ended)
+    def _end_finding(self) -> None:
+        self.query_one(FindBar).remove_class("-shown")
+        self.rows_in_front().focus()
+
+    def action_copy(self) -> None:
+        found = self.value_at_cursor()
+        if found is None:
+            self.say("there is no value at the cursor to copy")
+            return
+        text = full_text(found[1])
+        self.app.copy_to_clipboard(text.encode("utf-8", "surrogatepass").decode("utf-8", "replace"))
+        self.say(f"copied {found[0]}: {len(text):,} letters")
+
+    def action_toggle_theme(self) -> None:
+        wanted = not self.app.current_theme.dark
+        names = [name for name, theme in self.app.available_themes.items() if theme.dark == wanted]
+        self.app.theme = next((name for name in names if name.startswith("ragwb")), names[0])
+
+    def action_help(self) -> None:
+        from workbench.tui.help import HelpScreen
+
+        self.app.push_screen(HelpScreen(self.ACTIONS))

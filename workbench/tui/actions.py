@@ -1,0 +1,104 @@
+"""Every command of every screen, in one place: bindings, footer, help and palette are made from these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from textual.binding import Binding
+
+
+@dataclass(frozen=True)
+class Action:
+    """A command. ``keys`` are Textual's names for them; ``label`` is its word in the footer, if it stands there."""
+
+    name: str
+    keys: tuple[str, ...]
+    help: str
+    group: str
+    label: str = ""
+    title: str = ""
+    """What the palette calls it, where that is not its name."""
+
+    @property
+    def words(self) -> str:
+        return self.title or self.name.partition("(")[0].replace("_", " ")
+
+
+_RUN, _EDIT, _ITEMS, _PANES, _GENERAL = "Run", "Change", "Look through one item", "Panes", "General"
+
+_EVERYWHERE = (
+    Action("toggle_lens", ("i",), "pin an item: every pane shows its values alone", _ITEMS, "Item", "item lens"),
+    Action("move_lens(-1)", ("[",), "the item before", _ITEMS, title="previous item"),
+    Action("move_lens(1)", ("]",), "the next item", _ITEMS, title="next item"),
+    Action("next_pane", ("tab",), "to the next pane", _PANES),
+    Action("previous_pane", ("shift+tab",), "to the pane before", _PANES),
+    Action("maximise", ("m",), "this pane alone, or all again", _PANES, "Maximise", "maximise pane"),
+    Action("find", ("/",), "find in this pane; Enter goes on, Escape ends", _PANES, "Find"),
+    Action("copy", ("y",), "copy the whole value at the cursor", _PANES, title="copy value"),
+    Action("toggle_theme", ("t",), "dark or light", _GENERAL, title="toggle theme"),
+    Action("help", ("question_mark",), "all keys", _GENERAL, "Help"),
+    Action("app.command_palette", ("ctrl+p",), "every command by name", _GENERAL, "Commands", "commands"),
+    Action("app.quit", ("q", "ctrl+q"), "stop the servers and leave", _GENERAL, "Quit", "quit"),
+)
+
+WORKBENCH = (
+    Action("run('continue')", ("f5", "c"), "run on to the next breakpoint", _RUN, "Continue", "continue"),
+    Action("run('over')", ("f10", "n"), "run the step at the cursor, a loop as a whole", _RUN, "Over", "step over"),
+    Action("run('into')", ("f11", "s"), "run one step, going into loops and branches", _RUN, "Into", "step into"),
+    Action("run('out')", ("shift+f11", "o"), "run to the end of this loop or branch", _RUN, title="step out"),
+    Action("pause", ("f6", "p"), "stop before the next step", _RUN, "Pause"),
+    Action("cancel", ("x",), "cancel the call that is under way; its server lives", _RUN, title="cancel call"),
+    Action("retry", ("r",), "run the step that failed again", _RUN, "Retry", "retry step"),
+    Action("restart", ("R",), "begin the run anew", _RUN, title="restart run"),
+    Action("restart_server", ("S",), "stop a server and start it anew", _RUN),
+    Action("toggle_breakpoint", ("f9", "b"), "stop before the selected step, or no longer", _EDIT, "Break"),
+    Action("edit_breakpoint", ("B",), "stop only where a condition holds", _EDIT, title="breakpoint condition"),
+    Action("switch_breakpoint", ("D",), "switch a breakpoint off and on", _EDIT, title="disable breakpoint"),
+    Action("edit", ("e",), "change the variable or input at the cursor", _EDIT, "Edit", "edit value"),
+    Action("decide", ("d",), "change where a router sends its items", _EDIT, title="change router's decision"),
+    Action("show_tab(-1)", ("comma",), "the tab before, in the step pane", _PANES, title="previous tab"),
+    Action("show_tab(1)", ("full_stop",), "the next tab, in the step pane", _PANES, title="next tab"),
+    *(
+        Action(f"show_pane({number})", (str(number),), f"to {name}", _PANES, title=f"go to {name}")
+        for number, name in enumerate(("Pipeline", "Step", "Variables", "Timeline", "Traffic", "Snapshots"), 1)
+    ),
+    *_EVERYWHERE,
+)
+
+REPLAY = (
+    Action("next_run", ("r",), "the next of the runs that were opened", _GENERAL, "Run", "next run"),
+    *_EVERYWHERE,
+)
+
+VIEWER = (
+    Action("find", ("/",), "find in this value; Enter goes on, Escape ends", _PANES, "Find"),
+    Action("copy", ("c", "y"), "copy the whole value", _PANES, "Copy"),
+    Action("leave", ("escape", "q"), "back", _GENERAL, "Back"),
+)
+
+KEY_NAMES = {
+    "question_mark": "?",
+    "comma": ",",
+    "full_stop": ".",
+    "escape": "Esc",
+    "tab": "Tab",
+    "shift+tab": "Shift+Tab",
+}
+
+
+def bindings(actions: Iterable[Action]) -> list[Binding]:
+    return [
+        Binding(key, action.name, action.help, show=False, priority=key in ("tab", "shift+tab"))
+        for action in actions
+        for key in action.keys
+    ]
+
+
+def key_name(key: str) -> str:
+    """A key as it is written for people."""
+    if key in KEY_NAMES:
+        return KEY_NAMES[key]
+    *modifiers, last = key.split("+")
+    shown = {"ctrl": "^", "shift": "Shift+"}
+    return "".join(shown[m] for m in modifiers) + (last.upper() if len(last) > 1 or modifiers else last)

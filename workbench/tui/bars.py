@@ -1,0 +1,98 @@
+"""The one-line bars: keys at the foot of a screen, and tabs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.cells import cell_len
+from textual import events
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from rich.segment import Segment
+
+from workbench.tui.actions import Action, key_name
+from workbench.tui.rows import Part
+from workbench.tui.text import one_line
+
+
+class Bar(Widget):
+    """One line of parts; setting them paints this line and nothing else."""
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"bar--{look}" for look in ("dim", "key", "front", "good", "bad", "name")}
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._parts: Sequence[Part] = ()
+        self._right: Sequence[Part] = ()
+
+    def show(self, parts: Sequence[Part], right: Sequence[Part] = ()) -> None:
+        if (parts, right) != (self._parts, self._right):
+            self._parts, self._right = parts, right
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        width = self.size.width
+        base = self.rich_style
+        right = self._strip(self._right)
+        left = self._strip(self._parts).adjust_cell_length(max(0, width - right.cell_length), base)
+        return Strip.join([left, right]).adjust_cell_length(width, base) if y == 0 else Strip.blank(width, base)
+
+    def _strip(self, parts: Sequence[Part]) -> Strip:
+        base = self.rich_style
+        looks = {look: self.get_component_rich_style(f"bar--{look}", partial=True) for _, look in parts if look}
+        return Strip([Segment(one_line(text), base + looks[look] if look else base) for text, look in parts])
+
+
+class KeyBar(Bar):
+    """The keys of a screen that have a word of their own, as many as fit."""
+
+    def __init__(self, actions: Sequence[Action]) -> None:
+        super().__init__(id="keys")
+        self._actions = [action for action in actions if action.label]
+
+    def on_resize(self) -> None:
+        parts: list[Part] = []
+        room = self.size.width
+        for action in self._actions:
+            new = [Part(f" {key_name(action.keys[0])}", "key"), Part(f" {action.label} ")]
+            room -= sum(cell_len(part.text) for part in new)
+            if room < 0:
+                break
+            parts += new
+        self.show(parts)
+
+
+class TabBar(Bar):
+    """Names side by side, one of them in front; a click asks for another."""
+
+    class Picked(Message):
+        """A tab was clicked."""
+
+        def __init__(self, bar: TabBar, index: int) -> None:
+            super().__init__()
+            self.bar = bar
+            self.index = index
+
+        @property
+        def control(self) -> TabBar:
+            return self.bar
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._names: Sequence[str] = ()
+
+    def show_tabs(self, names: Sequence[str], front: int) -> None:
+        self._names = names
+        self.show([Part(f" {name} ", "front" if n == front else "dim") for n, name in enumerate(names)])
+
+    def on_click(self, event: events.Click) -> None:
+        left = 0
+        for index, name in enumerate(self._names):
+            left += cell_len(name) + 2
+            if event.x < left:
+                self.post_message(self.Picked(self, index))
+                return

@@ -1,0 +1,140 @@
+"""What the user changes by hand: values, breakpoints, a router's decisions, servers. Each asks, then tells the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any
+
+from workbench.engine.pool import Variable
+from workbench.pipeline.model import BranchStep
+from workbench.tui.action_screen import ActionScreen
+from workbench.tui.bridge import EngineThread
+from workbench.tui.dialogs import Choose, ConditionDialog, Confirm
+from workbench.tui.edit_dialog import EditDialog, NotEditable, editable
+from workbench.tui.model import Model
+from workbench.tui.router_dialog import RouterDialog
+from workbench.tui.rows import RowsView
+from workbench.tui.step_pane import StepPane
+from workbench.tui.variables_pane import VariablesPane
+
+
+class Changes:
+    """Opens the dialogs of a screen."""
+
+    def __init__(self, screen: ActionScreen[None], engine: EngineThread, model: Model) -> None:
+        self._screen = screen
+        self._engine = engine
+        self._debugger = engine.debugger
+        self._model = model
+
+    # ---- breakpoints
+
+    def toggle_breakpoint(self, step: str | None) -> None:
+        if step is None:
+            self._screen.say("a breakpoint belongs to a step: select one in the pipeline")
+        elif step in self._debugger.breakpoints.by_step:
+            self._breakpoints(self._debugger.breakpoints.remove, step)
+        else:
+            self._breakpoints(self._debugger.breakpoints.set, step)
+
+    def switch_breakpoint(self, step: str | None) -> None:
+        found = self._debugger.breakpoints.by_step.get(step or "")
+        if found is None:
+            self._screen.say("there is no breakpoint at this step")
+        else:
+            self._breakpoints(self._debugger.breakpoints.enable, found.step, not found.is_enabled)
+
+    def edit_breakpoint(self, step: str | None) -> None:
+        if step is None:
+            self._screen.say("a breakpoint belongs to a step: select one in the pipeline")
+            return
+        found = self._debugger.breakpoints.by_step.get(step)
+        condition = found.condition if found is not None and found.condition is not None else ""
+        hits = f" · stopped {found.hits} times" if found is not None else ""
+        name = self._debugger.program.steps[step].name
+        apply = partial(self._call, self._debugger.breakpoints.set, step)
+        self._screen.app.push_screen(ConditionDialog(f"Stop before {step} {name} if{hits}", condition, apply))
+
+    def _breakpoints(self, command: Callable[..., None], *args: Any) -> None:
+        self._engine.submit(self._then_show, command, *args)
+
+    # ---- values
+
+    def edit(self, rows: RowsView, step: StepPane, variables: VariablesPane) -> None:
+        """Edit what is at the cursor, where that can be changed."""
+        if rows is variables and variables.parameter is not None:
+            key = variables.parameter
+            value = self._debugger.state.pool.parameters[key.alias][key.name].value
+            apply = partial(self._call, self._debugger.edit_parameter, key.alias, key.name)
+            self._edit(f"Parameter {key.name} of {key.alias}", value, apply)
+        elif rows is variables and variables.variable is not None:
+            self._edit_variable(self._debugger.state.pool.variables[variables.variable], variables.index)
+        elif rows is step.inputs and step.argument is not None:
+            given = step.argument
+            apply = partial(self._call, self._debugger.edit_input, given.argument)
+            self._edit(f"Input {given.argument}, for this visit only", given.value, apply)
+        else:
+            self._screen.say("a variable, a parameter, or an input of the step that runs next can be edited")
+
+    def _edit_variable(self, variable: Variable, index: int | None) -> None:
+        """An item list is edited as a whole, or the item that is pinned or that the cursor is on."""
+        item = self._model.lens if self._model.lens is not None else index
+        if item is None or not self._debugger.state.pool.is_item_list(variable):
+            apply = partial(self._call, self._debugger.edit_variable, variable.name)
+            self._edit(f"Variable {variable.name}", variable.value, apply)
+            return
+
+        async def apply_to_item(value: Any) -> None:
+            await self._call(self._debugger.edit_variable, variable.name, value, item)
+
+        self._edit(f"Item [{item}] of {variable.name}", variable.value[item], apply_to_item)
+
+    def _edit(self, title: str, value: Any, apply: Callable[[Any], Awaitable[None]]) -> None:
+        try:
+            text, is_json = editable(value)
+        except NotEditable as error:
+            self._screen.say(str(error))
+        else:
+            self._screen.app.push_screen(EditDialog(title, text, is_json, apply))
+
+    # ---- routers
+
+    def decide(self) -> None:
+        routes = self._debugger.routes
+        step = self._model.present_step
+        branch = self._debugger.program.blocks[step.path.rpartition(".")[0]].owner if step is not None else None
+        if routes is None or step is None or not isinstance(branch, BranchStep):
+            self._screen.say("a decision can be changed where a router sent an item to a branch that is not there")
+            return
+        pool = self._debugger.state.pool
+        first = next(iter(self._debugger.visits[-1].saved.values()), None)
+        values = dict(enumerate(pool.variables[first.name].value)) if first is not None else {}
+
+        async def apply(changed: Mapping[int, str]) -> None:
+            for item, state in changed.items():
+                await self._call(self._debugger.edit_state, item, state)
+
+        dialog = RouterDialog(f"What {step.name} decided", dict(routes), list(branch.branches), values, apply)
+        self._screen.app.push_screen(dialog)
+
+    # ---- the run and its servers
+
+    def restart(self) -> None:
+        def answered(is_wanted: bool | None) -> None:
+            if is_wanted:
+                self._engine.submit(self._debugger.restart)
+
+        self._screen.app.push_screen(Confirm("Begin the run anew? What it has written so far is kept."), answered)
+
+    def restart_server(self) -> None:
+        def chosen(alias: str | None) -> None:
+            if alias is not None:
+                self._engine.submit(self._debugger.restart_server, alias)
+
+        aliases = self._debugger.prepared.pipeline.used_aliases()
+        self._screen.app.push_screen(Choose("Restart which server?", aliases), chosen)
+
+    async def _call(self, command: Callable[..., Any], *args: Any) -> None:
+        await self._engine.call(command, *args)
+        self._screen.call_later(self._screen.refresh)

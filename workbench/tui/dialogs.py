@@ -1,0 +1,102 @@
+"""Small questions over the screen: confirm, choose, a condition."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from workbench.tui.rows import Part, Row, RowsView
+from workbench.tui.text import content
+
+
+class Confirm(ModalScreen[bool]):
+    """A question to be answered with y or n."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y,enter", "dismiss(True)", show=False),
+        Binding("n,escape,q", "dismiss(False)", show=False),
+    ]
+
+    def __init__(self, question: str) -> None:
+        super().__init__()
+        self._question = question
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog") as dialog:
+            dialog.border_subtitle = "y yes · n no"
+            yield Static(content(self._question))
+
+
+class Choose(ModalScreen[str | None]):
+    """One of several names; the result is the name, or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss(None)", show=False)]
+
+    def __init__(self, title: str, names: Sequence[str]) -> None:
+        super().__init__()
+        self._title = title
+        self._names = names
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog -list") as dialog:
+            dialog.border_title = content(self._title)
+            dialog.border_subtitle = "Enter chooses · Esc back"
+            yield Names(self._names)
+
+    def on_mount(self) -> None:
+        self.query_one(Names).focus()
+
+    @on(RowsView.Chosen)
+    def _chosen(self, event: RowsView.Chosen) -> None:
+        self.dismiss(self._names[event.index])
+
+
+class Names(RowsView):
+    """A list of names."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__()
+        self._names = names
+
+    def row_count(self) -> int:
+        return len(self._names)
+
+    def row(self, index: int) -> Row:
+        return Row((Part(f" {self._names[index]}"),))
+
+
+class ConditionDialog(ModalScreen[None]):
+    """A breakpoint's condition. ``apply`` sets it, or raises with what is wrong with it; empty means always."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", show=False)]
+
+    def __init__(self, title: str, condition: str, apply: Callable[[str | None], Awaitable[None]]) -> None:
+        super().__init__()
+        self._title = title
+        self._condition = condition
+        self._apply = apply
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog") as dialog:
+            dialog.border_title = content(self._title)
+            dialog.border_subtitle = "Enter sets it · Esc back"
+            yield Input(self._condition, placeholder="q_ls | length > 3 and round == 2", compact=True)
+            yield Static("variables, parameters, round, visit and item may stand in it; empty: stop always", classes="hint")
+            yield Static(classes="error")
+
+    @work
+    @on(Input.Submitted)
+    async def _submitted(self, event: Input.Submitted) -> None:
+        try:
+            await self._apply(event.value.strip() or None)
+        except Exception as error:
+            self.query_one(".error", Static).update(content(str(error)))
+        else:
+            self.dismiss()

@@ -1,0 +1,106 @@
+"""Changing a value by hand."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any, ClassVar
+
+from textual import events, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Static, TextArea
+
+from workbench.engine.values import UNSET, Message
+from workbench.tui.text import content, visible
+
+EDITABLE_LETTERS = 200_000
+
+
+class NotEditable(Exception):
+    """The value can't be edited in a text box; ``str()`` says why and what to do instead."""
+
+
+def editable(value: Any) -> tuple[str, bool]:
+    """A value as ``(text to edit, whether that is JSON)``. Raises ``NotEditable``.
+
+    A text is edited as it is, unless it holds letters that can't be shown: those are seen and typed as JSON escapes.
+    """
+    if isinstance(value, Message):
+        value = value.text
+    if isinstance(value, str) and visible(value) == value:
+        text, is_json = value, False
+    else:
+        text, is_json = _escaped(json.dumps(_plain(value), indent=2, ensure_ascii=False)), True
+    if len(text) > EDITABLE_LETTERS:
+        raise NotEditable(f"{len(text):,} letters are too many to edit here; pin an item (i) to edit that one alone")
+    return text, is_json
+
+
+def _plain(value: Any) -> Any:
+    if value is UNSET:
+        return None
+    if isinstance(value, list):
+        if any(entry is UNSET for entry in value):
+            raise NotEditable("the list is not set for every item: pin an item (i) and edit that one")
+        return [_plain(entry) for entry in value]
+    return value
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"[^\n]", lambda found: found[0] if visible(found[0]) == found[0] else _escape(found[0]), text)
+
+
+def _escape(letter: str) -> str:
+    return json.dumps(letter)[1:-1] if not letter.isascii() or ord(letter) < 0x20 else f"\\u{ord(letter):04x}"
+
+
+class Editor(TextArea):
+    """A text box that shows what is pasted into it as harmlessly as everything else."""
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        await super()._on_paste(events.Paste(visible(event.text)))
+        event.prevent_default()
+
+
+class EditDialog(ModalScreen[None]):
+    """Edits one value. ``apply`` gives it to the engine, or raises with the reason that it can't be."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "apply", show=False, priority=True),
+        Binding("escape", "dismiss", show=False),
+    ]
+
+    def __init__(self, title: str, text: str, is_json: bool, apply: Callable[[Any], Awaitable[None]]) -> None:
+        super().__init__()
+        self._title = title
+        self._text = text
+        self._is_json = is_json
+        self._apply = apply
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog -tall") as dialog:
+            dialog.border_title = content(self._title + (" (JSON)" if self._is_json else " (text)"))
+            dialog.border_subtitle = "^S keeps it · Esc back"
+            editor = Editor(self._text, soft_wrap=True, tab_behavior="indent", compact=True)
+            editor.cursor_blink = False
+            yield editor
+            yield Static(classes="error")
+
+    @work
+    async def action_apply(self) -> None:
+        text = self.query_one(Editor).text
+        try:
+            await self._apply(json.loads(text) if self._is_json else text)
+        except json.JSONDecodeError as error:
+            self._complain(f"line {error.lineno}, column {error.colno}: {error.msg}")
+        except Exception as error:
+            self._complain(str(error))
+        else:
+            self.dismiss()
+
+    def _complain(self, text: str) -> None:
+        self.query_one(".error", Static).update(content(text))

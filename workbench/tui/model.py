@@ -1,0 +1,167 @@
+"""What the screen knows of a session: the debugger's state, and what its events told on the way there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from workbench.engine.cursor import step_at
+from workbench.engine.debugger import Debugger
+from workbench.engine.events import (
+    Continued,
+    Edited,
+    Event,
+    RunFinished,
+    ServerExited,
+    ServerFailed,
+    ServerOutput,
+    ServerReady,
+    ServerStarting,
+    SessionStarted,
+    StepSkipped,
+    Stopped,
+    VisitEvent,
+    VisitFailed,
+    VisitFinished,
+    VisitProgress,
+)
+from workbench.engine.pool import Variable, VariablePool
+from workbench.engine.visit import Visit
+from workbench.pipeline.model import Step
+from workbench.tui.progress import Progress
+from workbench.tui.traffic_log import TrafficLog
+
+Clock = Callable[[], float]
+"""Gives Unix seconds: ``time.time``, or a clock that stands still."""
+
+ServerPhase = Literal["starting", "ready", "failed", "exited"]
+
+
+@dataclass(frozen=True)
+class ServerState:
+    """A server as its events tell of it."""
+
+    alias: str
+    phase: ServerPhase
+    since: float
+    last_line: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the timeline: a visit, or what happened between two."""
+
+    event: Event
+    visit: int | None = None
+
+
+class Model:
+    """Reads events in the order they came. It decides nothing."""
+
+    def __init__(self, debugger: Debugger, clock: Clock = time.time) -> None:
+        self.debugger = debugger
+        self.clock = clock
+        self.traffic = TrafficLog()
+        self.servers: dict[str, ServerState] = {}
+        self.lens: int | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        self.progress = Progress()
+        self.timeline: list[Entry] = []
+        self.last_message = ""
+        self._before: VariablePool = self.debugger.state.pool
+        self._at_stop = self._before
+        self._ran = 0.0
+        self._running_since: float | None = None
+
+    # ---- events
+
+    def take(self, events: Iterable[Event]) -> None:
+        for event in events:
+            self._take(event)
+
+    def _take(self, event: Event) -> None:
+        self.progress.take(event)
+        self.traffic.take(event, self.clock())
+        match event:
+            case SessionStarted():
+                self._begin()
+            case Continued():
+                self._before = self._at_stop
+                self._running_since = self.clock()
+            case Stopped():
+                self._stop_clock()
+                self._at_stop = self.debugger.state.pool
+                self.last_message = ""
+            case VisitFinished() | VisitFailed():
+                self.timeline.append(Entry(event, event.visit))
+            case Edited():
+                self._at_stop = self.debugger.state.pool
+                self.timeline.append(Entry(event))
+            case StepSkipped() | RunFinished():
+                self.timeline.append(Entry(event))
+            case VisitProgress():
+                self.last_message = _progress_text(event)
+            case ServerStarting() | ServerReady() | ServerFailed() | ServerExited() | ServerOutput():
+                self._server(event)
+            case _:
+                pass
+
+    def _server(self, event: ServerStarting | ServerReady | ServerFailed | ServerExited | ServerOutput) -> None:
+        known = self.servers.get(event.server, ServerState(event.server, "starting", self.clock()))
+        match event:
+            case ServerOutput():
+                state = replace(known, last_line=event.text)
+            case ServerFailed():
+                state = ServerState(event.server, "failed", self.clock(), known.last_line, event.message)
+            case ServerExited() if known.phase == "failed":
+                return
+            case ServerExited():
+                state = ServerState(event.server, "exited", self.clock(), known.last_line)
+            case ServerReady():
+                state = ServerState(event.server, "ready", self.clock(), known.last_line)
+            case ServerStarting():
+                state = ServerState(event.server, "starting", self.clock())
+        self.servers[event.server] = state
+
+    def _stop_clock(self) -> None:
+        if self._running_since is not None:
+            self._ran += self.clock() - self._running_since
+            self._running_since = None
+
+    # ---- questions
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds that the run has been running, without the time it stood."""
+        return self._ran + (self.clock() - self._running_since if self._running_since is not None else 0)
+
+    @property
+    def present_step(self) -> Step | None:
+        return step_at(self.debugger.program, self.debugger.state.cursor)
+
+    def changed(self, variable: Variable) -> bool:
+        """Whether a variable is another than when the run last went on."""
+        return self._before.get(variable.name) is not variable
+
+    def last_visit(self, step: str) -> Visit | None:
+        """The latest finished or failed visit of a step, or the one under way."""
+        candidates = [self.debugger.state.running, self.debugger.failed]
+        found = next((visit for visit in candidates if visit is not None and visit.step == step), None)
+        return found or next((visit for visit in reversed(self.debugger.visits) if visit.step == step), None)
+
+    def visit(self, number: int) -> Visit | None:
+        failed = self.debugger.failed
+        if failed is not None and failed.number == number:
+            return failed
+        return next((visit for visit in reversed(self.debugger.visits) if visit.number == number), None)
+
+
+def _progress_text(event: VisitEvent) -> str:
+    assert isinstance(event, VisitProgress)
+    total = f" of {event.total:g}" if event.total is not None else ""
+    return event.message or f"{event.progress:g}{total}"

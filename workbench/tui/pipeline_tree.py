@@ -1,0 +1,138 @@
+"""The pipeline as a tree: every step, loop, router and branch, with how far the run has come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from workbench.engine.breakpoints import Breakpoint
+from workbench.engine.values import count_of
+from workbench.pipeline.model import BranchStep, LoopStep, Pipeline, Step, ToolStep, walk
+from workbench.tui.model import Model
+from workbench.tui.previews import duration
+from workbench.tui.progress import StepProgress
+from workbench.tui.rows import Part, Row, RowsView
+
+_SIGNS = {
+    "not reached": Part(" "),
+    "running": Part("●", "present"),
+    "done": Part("✓", "good"),
+    "skipped": Part("-", "dim"),
+    "failed": Part("✗", "bad"),
+    "cancelled": Part("✗", "warning"),
+}
+
+
+@dataclass(frozen=True)
+class TreeRow:
+    """A step, or the heading of one branch (``state`` is set) or of a router."""
+
+    step: Step
+    depth: int
+    state: str | None = None
+    is_router: bool = False
+
+    @property
+    def is_heading(self) -> bool:
+        return self.state is not None or self.is_router
+
+
+class PipelineTree(RowsView):
+    """Shows a pipeline and, once there is one, the progress of its run."""
+
+    BORDER_TITLE = "Pipeline"
+
+    def __init__(self, pipeline: Pipeline, model: Model, *, id: str) -> None:
+        super().__init__(id=id)
+        self._rows = list(_rows(pipeline.steps, 0))
+        self._width = max((len(step.path) for step in walk(pipeline.steps)), default=0)
+        self._model = model
+        self._present: str | None = None
+
+    @property
+    def step(self) -> Step | None:
+        """The step at the cursor; None on the heading of a branch."""
+        row = self._rows[self.cursor] if self._rows else None
+        return None if row is None or row.is_heading else row.step
+
+    def show(self) -> None:
+        """Draw anew; where the run has moved, the cursor goes with it."""
+        present = self._model.debugger.state.place.step
+        running = self._model.debugger.state.running
+        if running is not None:
+            present = running.step
+        if present != self._present:
+            self._present = present
+            self.select(present)
+        self.rows_changed()
+
+    def select(self, path: str | None) -> None:
+        """Put the cursor on a step."""
+        for index, row in enumerate(self._rows):
+            if row.step.path == path and not row.is_heading:
+                self.move_cursor(index)
+
+    def row_count(self) -> int:
+        return len(self._rows)
+
+    def row(self, index: int) -> Row:
+        row = self._rows[index]
+        if row.is_heading:
+            return self._heading(row)
+        step, progress = row.step, self._progress(row.step)
+        is_present = step.path == self._present
+        left = (
+            _breakpoint_sign(self._model.debugger.breakpoints.by_step.get(step.path)),
+            Part(">", "present") if is_present else Part(" "),
+            Part("  " * row.depth),
+            _SIGNS[progress.status],
+            Part(f" {step.path} ", "dim"),
+            Part(step.name, "present" if is_present else "" if isinstance(step, ToolStep) else "name"),
+        )
+        return Row(left, self._right(step, progress))
+
+    def _heading(self, row: TreeRow) -> Row:
+        taken = self._progress(row.step).taken or {}
+        name = "router" if row.is_router else str(row.state)
+        count = taken.get(str(row.state)) if row.state is not None else None
+        is_empty = row.state is not None and isinstance(row.step, BranchStep) and not row.step.branches[row.state]
+        right = (Part(count_of(count, "item"), "value"),) if count is not None else ()
+        note = Part("  (no steps)", "dim") if is_empty else Part("")
+        return Row((Part("  " + "  " * row.depth + "  "), Part(name, "dim" if row.is_router else "name"), note), right)
+
+    def _progress(self, step: Step) -> StepProgress:
+        """What is known of a step; one whose server is still starting is under way, though not called yet."""
+        known = self._model.progress.of(step.path)
+        running = self._model.debugger.state.running
+        if running is not None and running.step == step.path:
+            return StepProgress("running", max(0, self._model.clock() - running.started))
+        return known
+
+    def _right(self, step: Step, progress: StepProgress) -> tuple[Part, ...]:
+        if isinstance(step, LoopStep):
+            times = progress.times or step.times
+            return (Part(f"{progress.round}/{times}" if progress.round else f"x {times}", "value"),)
+        if progress.seconds is None:
+            return (Part("skipped", "dim"),) if progress.status == "skipped" else ()
+        return (Part(duration(progress.seconds), "dim"),)
+
+
+def _rows(steps: tuple[Step, ...], depth: int) -> Iterator[TreeRow]:
+    for step in steps:
+        yield TreeRow(step, depth)
+        if isinstance(step, LoopStep):
+            yield from _rows(step.steps, depth + 1)
+        elif isinstance(step, BranchStep):
+            yield TreeRow(step, depth + 1, is_router=True)
+            yield from _rows(step.router, depth + 2)
+            for state, body in step.branches.items():
+                yield TreeRow(step, depth + 1, state=state)
+                yield from _rows(body, depth + 2)
+
+
+def _breakpoint_sign(found: Breakpoint | None) -> Part:
+    if found is None:
+        return Part(" ")
+    if not found.is_enabled:
+        return Part("○", "dim")
+    return Part("◆" if found.condition is not None else "●", "bad")

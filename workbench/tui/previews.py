@@ -1,0 +1,82 @@
+"""Values, sizes and times in few letters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from workbench.engine.values import UNSET, Message
+from workbench.tui.text import ELLIPSIS, fit, one_line
+
+
+def preview(value: Any, cells: int) -> str:
+    """A value on one line. Only as much of it is looked at as fits, however large it is."""
+    pieces: list[str] = []
+    length = 0
+    for piece in _pieces(value, cells):
+        pieces.append(piece)
+        length += len(piece)
+        if length > cells:
+            break
+    return fit("".join(pieces), cells)
+
+
+def _pieces(value: Any, cells: int) -> Iterator[str]:
+    if value is UNSET:
+        yield "not set"
+    elif isinstance(value, Message):
+        yield f"{one_line(str(value.get('role', '')))}: "
+        yield from _pieces(value.text, cells)
+    elif isinstance(value, str):
+        cut = one_line(value[:cells])
+        yield f'"{cut}{ELLIPSIS}" {len(value):,} letters' if len(value) > cells else f'"{cut}"'
+    elif isinstance(value, list):
+        yield "["
+        for number, entry in enumerate(value):
+            yield ", " if number else ""
+            yield from _pieces(entry, cells)
+        yield "]"
+    elif isinstance(value, Mapping):
+        yield "{"
+        for number, (key, entry) in enumerate(value.items()):
+            yield f"{', ' if number else ''}{one_line(str(key)[:cells])}: "
+            yield from _pieces(entry, cells)
+        yield "}"
+    elif value is None or isinstance(value, bool):
+        yield json.dumps(value)
+    else:
+        yield one_line(str(value))
+
+
+def full_text(value: Any) -> str:
+    """A whole value as text: a text as it is, everything else as JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Message):
+        return value.text
+    return json.dumps(value, indent=2, ensure_ascii=False, default=_not_json)
+
+
+def _not_json(value: Any) -> Any:
+    return "<UNSET>" if value is UNSET else str(value)
+
+
+def duration(seconds: float) -> str:
+    if seconds < 0.0995:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    return f"{seconds:.0f} s" if seconds < 100 else clock_time(seconds)
+
+
+def clock_time(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes:02}:{rest:02}"
+
+
+def byte_size(size: int) -> str:
+    if size < 1000:
+        return f"{size} B"
+    return f"{size / 1000:.1f} kB" if size < 1_000_000 else f"{size / 1_000_000:.1f} MB"

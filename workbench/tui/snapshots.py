@@ -1,0 +1,68 @@
+"""What each visit wrote, as the memory file holds it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.engine.values import shape
+from workbench.engine.visit import Visit
+from workbench.tui.model import Model
+from workbench.tui.previews import preview
+from workbench.tui.rows import Part, Row, RowsView
+from workbench.tui.text import column
+
+
+class Snapshots(RowsView):
+    """The entries of the memory file: a line for each visit, and one for each value it wrote."""
+
+    BORDER_TITLE = "Snapshots"
+
+    def __init__(self, model: Model, *, id: str) -> None:
+        super().__init__(id=id)
+        self._model = model
+        self._visits = 0
+        self._rows: list[tuple[Visit, str | None]] = []
+
+    @property
+    def visit(self) -> Visit | None:
+        return self._rows[self.cursor][0] if self._rows else None
+
+    @property
+    def value(self) -> tuple[str, Any] | None:
+        """Name and value at the cursor; on a visit's own line all that it wrote."""
+        if not self._rows:
+            return None
+        visit, name = self._rows[self.cursor]
+        if name is None:
+            return f"{visit.number} {visit.name}", {f"memory_{n}": v.value for n, v in visit.saved.items()}
+        return f"memory_{name}", visit.saved[name].value
+
+    def show(self) -> None:
+        was_last = self.cursor >= len(self._rows) - 1
+        visits = self._model.debugger.visits
+        if not visits or (self._rows and self._rows[0][0] is not visits[0]):
+            self._rows, self._visits = [], 0
+        for visit in visits[self._visits :]:
+            self._rows += [(visit, None), *((visit, name) for name in visit.saved)]
+            self._visits += 1
+        self.rows_changed()
+        if was_last:
+            self.move_cursor(len(self._rows) - 1)
+
+    def row_count(self) -> int:
+        return len(self._rows) or 1
+
+    def row(self, index: int) -> Row:
+        if not self._rows:
+            return Row((Part("nothing has been kept yet", "dim"),))
+        visit, name = self._rows[index]
+        if name is None:
+            nothing = () if visit.saved else (Part("  wrote nothing", "dim"),)
+            return Row((Part(f"{visit.number:>3} ", "dim"), Part(visit.name, "name"), *nothing))
+        value = visit.saved[name].value
+        lens, pool = self._model.lens, self._model.debugger.state.pool
+        item = ""
+        if lens is not None and pool.is_item_list(visit.saved[name]):
+            value, item = value[lens], f" [{lens}]"
+        left = (Part(f"    {column(f'memory_{name}{item}', 20)} "), Part(column(shape(value), 10) + " ", "dim"))
+        return Row((*left, Part(preview(value, self.row_width), "value")))

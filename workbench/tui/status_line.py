@@ -1,0 +1,113 @@
+"""The two lines at the top: where the run is and why it stands there, and what the next key does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.engine.debugger import State
+from workbench.pipeline.model import Step, ToolStep
+from workbench.tui.model import Model, ServerState
+from workbench.tui.previews import clock_time
+from workbench.tui.rows import Part
+from workbench.tui.text import one_line
+
+
+def place_parts(model: Model) -> tuple[list[Part], list[Part]]:
+    """The first line: file, status, step, round, branch; at the right items and time."""
+    state = model.debugger.state
+    pipeline = model.debugger.prepared.pipeline
+    parts = [Part(" ragwb  ", "key"), Part(f"{pipeline.file.name}  ", "name"), *_status(model, state)]
+    loops = [round_text for round_text in _rounds(model, state)]
+    if loops:
+        parts.append(Part("  round " + ", ".join(loops)))
+    if state.place.branch:
+        parts.append(Part("  branch " + " / ".join(state.place.branch)))
+    count = state.pool.count
+    right = []
+    if model.lens is not None:
+        right.append(Part(f"item [{model.lens}] of {count}  ", "front"))
+    elif count is not None:
+        right.append(Part(f"{count} items  "))
+    return parts, [*right, Part(f"{clock_time(model.elapsed)} ")]
+
+
+def reason_parts(model: Model) -> tuple[list[Part], list[Part]]:
+    """The second line: why it stands, and what to press; at the right the servers that are not up."""
+    state = model.debugger.state
+    parts = [Part(" ")]
+    if state.stop is not None and state.stop.reason != "finished":
+        look = "bad" if state.stop.reason == "failed" else "dim"
+        parts += [Part(one_line(state.stop.why[:400]), look), Part("  ")]
+    if state.status == "running" and model.last_message:
+        parts += [Part(model.last_message[:200], "dim"), Part("  ")]
+    return [*parts, *_hint(model, state)], list(_servers(model))
+
+
+def _status(model: Model, state: State) -> Iterator[Part]:
+    where = f"{state.place.step} {state.place.name}" if state.place.step is not None else "the end"
+    reason = state.stop.reason if state.stop is not None else None
+    if state.status == "running":
+        running = state.running
+        yield Part("running ", "good")
+        yield Part(f"{running.step} {running.name}" if running is not None else where)
+    elif state.status == "stopped" and reason in ("failed", "cancelled"):
+        yield Part(f"{reason} ", "bad")
+        yield Part(where)
+    elif state.status == "stopped":
+        yield Part("paused before ", "good")
+        yield Part(where)
+    else:
+        yield Part({"finished": "finished", "starting": "starting", "closed": "closing"}[state.status], "good")
+
+
+def _rounds(model: Model, state: State) -> Iterator[str]:
+    blocks = (model.debugger.program.blocks[frame.block] for frame in state.cursor.frames)
+    loops = [block.owner for block in blocks if block.kind == "loop"]
+    for number, loop in zip(state.place.round, loops, strict=False):
+        yield f"{number} of {getattr(loop, 'times', '?')}"
+
+
+def _hint(model: Model, state: State) -> list[Part]:
+    """What the keys at hand would do now."""
+    hints: list[tuple[str, str]]
+    if state.status == "running":
+        hints = [("F6", "pauses"), ("x", "cancels the call")]
+    elif state.status == "finished":
+        memory = [("", f"saved as {state.memory.rpartition('/')[2]}")] if state.memory else []
+        hints = [*memory, ("R", "begins anew"), ("q", "leaves")]
+    elif state.status != "stopped":
+        hints = []
+    elif model.debugger.routes is not None:
+        hints = [("d", "changes the decision"), ("r", "asks the router again")]
+    elif state.stop is not None and state.stop.reason in ("failed", "cancelled"):
+        hints = [("r", "tries again"), ("e", "edits an input")]
+    else:
+        hints = _next_step(model.present_step)
+    parts = []
+    for key, what in hints:
+        parts += [Part(key, "key"), Part(f" {what}   " if key else f"{what}   ", "dim")]
+    return parts
+
+
+def _next_step(step: Step | None) -> list[tuple[str, str]]:
+    if isinstance(step, ToolStep):
+        return [("F10", f"runs {step.path} {step.name}"), ("F5", "runs on")]
+    if step is None:
+        return []
+    return [("F11", f"goes into the {step.name}"), ("F10", "runs all of it")]
+
+
+def _servers(model: Model) -> Iterator[Part]:
+    for server in model.servers.values():
+        if server.phase == "starting":
+            waited = int(model.clock() - server.since)
+            line = f" · {server.last_line[:60]}" if server.last_line else ""
+            yield Part(f"{server.alias}: starting, {waited} s{line}  ", "dim")
+        elif server.phase == "failed":
+            yield Part(f"{server.alias}: failed to start  ", "bad")
+        elif _has_ended(model, server):
+            yield Part(f"{server.alias}: ended  ", "bad")
+
+
+def _has_ended(model: Model, server: ServerState) -> bool:
+    return server.phase == "exited" and model.debugger.state.status != "closed"

@@ -1,0 +1,191 @@
+"""The step pane: what one step is given, what it gave, its prompts, its lines in the file, its error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+
+from workbench.engine.inputs import BoundInput, BoundInputs, Skip, StepError
+from workbench.engine.values import Message
+from workbench.engine.visit import Visit
+from workbench.pipeline.binding import described_source
+from workbench.pipeline.model import Step, ToolStep
+from workbench.tui.bars import TabBar
+from workbench.tui.lens import item_of_input
+from workbench.tui.model import Model
+from workbench.tui.rows import Part, RowsView
+from workbench.tui.source_view import SourceView
+from workbench.tui.text import content
+from workbench.tui.text_view import TextView
+from workbench.tui.values_view import Root, ValuesView
+
+TABS = ("Inputs", "Output", "Prompt", "Source", "Error")
+_PROMPTS_SHOWN = 50
+
+
+class StepPane(Vertical):
+    """Shows the step that is selected: as it would run now, or in one of its visits."""
+
+    def __init__(self, model: Model, *, id: str) -> None:
+        super().__init__(id=id)
+        self._model = model
+        self._step: Step | None = None
+        self._visit: Visit | None = None
+        self._is_past = False
+        self._front = 0
+
+    def compose(self) -> ComposeResult:
+        yield TabBar(id="step-tabs")
+        yield ValuesView("no inputs", names=18, id="inputs")
+        yield ValuesView("it has not run yet", names=18, id="output")
+        yield TextView(id="prompt")
+        yield SourceView(self._model, id="source")
+        yield TextView(id="error")
+
+    def on_mount(self) -> None:
+        self.show_tab(0)
+
+    @property
+    def views(self) -> list[RowsView]:
+        return [self.query_one(f"#{name.lower()}", RowsView) for name in TABS]
+
+    @property
+    def view(self) -> RowsView:
+        """The tab in front."""
+        return self.views[self._front]
+
+    @property
+    def argument(self) -> str | None:
+        """The input at the cursor, if it is one of the step that runs next."""
+        node = self.query_one("#inputs", ValuesView).node
+        if self._front or self._is_past or node is None or not isinstance(node.root.key, BoundInput):
+            return None
+        return node.root.key.argument
+
+    def show_tab(self, index: int) -> None:
+        had_focus = any(view.has_focus for view in self.views)
+        self._front = index % len(TABS)
+        for number, view in enumerate(self.views):
+            view.display = number == self._front
+        if had_focus:
+            self.view.focus()
+        self._show_tabs()
+
+    def show_tab_beside(self, distance: int) -> None:
+        """Go to the tab before or after; the one for errors is passed over where there is none."""
+        index = (self._front + distance) % len(TABS)
+        if TABS[index] == "Error" and self._error() is None:
+            index = (index + distance) % len(TABS)
+        self.show_tab(index)
+
+    @on(TabBar.Picked)
+    def _tab_picked(self, event: TabBar.Picked) -> None:
+        event.stop()
+        self.show_tab(event.index)
+        self.view.focus()
+
+    # ---- what it shows
+
+    def show(self, step: Step | None, visit: Visit | None = None) -> None:
+        """Show a step; ``visit`` is one that was picked, else it is the step as it stands now."""
+        is_other = step is not self._step
+        self._step, self._is_past = step, visit is not None
+        self._visit = visit or (self._model.last_visit(step.path) if step is not None else None)
+        self.border_title = content(f"Step {step.path} {step.name}" if step is not None else "Step")
+        bound = self._bound()
+        self.query_one("#inputs", ValuesView).show(list(self._inputs(bound)), self._no_inputs(bound))
+        self.query_one("#output", ValuesView).show(list(self._outputs()))
+        self.query_one("#prompt", TextView).show(self._prompt(bound))
+        self.query_one("#source", SourceView).show(step)
+        error = self._error()
+        self.query_one("#error", TextView).show(error or "")
+        if error is not None and is_other:
+            self.show_tab(TABS.index("Error"))
+        elif error is None and TABS[self._front] == "Error":
+            self.show_tab(0)
+        self._show_tabs()
+
+    def _show_tabs(self) -> None:
+        names = TABS if self._error() is not None else TABS[:-1]
+        self.query_one(TabBar).show_tabs(names, self._front)
+
+    def _bound(self) -> BoundInputs | Skip | StepError | None:
+        """The inputs of the visit; of the step that runs next, what it would be given."""
+        state = self._model.debugger.state
+        is_next = self._step is not None and self._step.path == state.place.step and state.status == "stopped"
+        if is_next and not self._is_past:
+            return self._model.debugger.inputs()
+        return self._visit.bound if self._visit is not None else None
+
+    def _inputs(self, bound: BoundInputs | Skip | StepError | None) -> Iterator[Root]:
+        if not isinstance(bound, BoundInputs):
+            return
+        for given in bound.inputs:
+            value, is_item = item_of_input(given, bound, self._model.lens)
+            name = f"{given.argument} [{self._model.lens}]" if is_item else given.argument
+            yield Root(name, value, _origin(given), look="mark" if given.is_edited else "name", key=given)
+
+    def _no_inputs(self, bound: BoundInputs | Skip | StepError | None) -> str:
+        if isinstance(bound, Skip):
+            return f"it would be passed over: {bound.reason}"
+        if isinstance(bound, StepError):
+            return str(bound)
+        if isinstance(bound, BoundInputs):
+            return "it takes no inputs"
+        if isinstance(self._step, ToolStep):
+            return "not known before its turn comes"
+        return "it has no inputs of its own: F11 goes into it" if self._step is not None else "nothing is selected"
+
+    def _outputs(self) -> Iterator[Root]:
+        if self._visit is None:
+            return
+        pool = self._model.debugger.state.pool
+        for name, variable in self._visit.saved.items():
+            value, lens = variable.value, self._model.lens
+            is_item = lens is not None and pool.is_item_list(variable)
+            yield Root(f"{name} [{lens}]" if is_item else name, value[lens] if is_item else value, key=self._visit.number)
+        for name, value in self._visit.extra.items():
+            yield Root(name, value, (Part("not declared as an output", "warning"),), key=self._visit.number)
+
+    def _prompt(self, bound: BoundInputs | Skip | StepError | None) -> str:
+        given = [item_of_input(g, bound, self._model.lens)[0] for g in bound.inputs] if _is_bound(bound) else []
+        messages = [message for value in given for message in _messages(value)]
+        if not messages:
+            messages = [message for root in self._outputs() for message in _messages(root.value)]
+        return _prompt_text(messages) if messages else "no prompt goes into this step or comes out of it"
+
+    def _error(self) -> str | None:
+        visit = self._visit
+        if visit is not None and visit.error is not None:
+            return visit.error
+        state = self._model.debugger.state
+        is_present = self._step is not None and state.place.step == self._step.path and not self._is_past
+        return state.stop.why if is_present and state.stop is not None and state.stop.reason == "failed" else None
+
+
+def _is_bound(bound: Any) -> bool:
+    return isinstance(bound, BoundInputs)
+
+
+def _origin(given: BoundInput) -> tuple[Part, ...]:
+    if given.is_edited:
+        return (Part("edited", "mark"),)
+    giver = f"visit {given.visit}" if given.visit is not None else given.origin
+    return (Part(f" {described_source(given.source)[:30]}", "value"), Part(f" · {giver}", "dim"))
+
+
+def _messages(value: Any) -> list[Message]:
+    if isinstance(value, Message):
+        return [value]
+    return [entry for entry in value if isinstance(entry, Message)] if isinstance(value, list) else []
+
+
+def _prompt_text(messages: list[Message]) -> str:
+    parts = [f"── {n} · {message.get('role', '')}\n{message.text}" for n, message in enumerate(messages[:_PROMPTS_SHOWN])]
+    left = len(messages) - _PROMPTS_SHOWN
+    more = [f"── {left:,} more: pin an item (i) to read its own"] if left > 0 else []
+    return "\n\n".join([*parts, *more])

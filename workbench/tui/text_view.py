@@ -1,0 +1,99 @@
+"""A text of any length, wrapped to the width of the pane."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+from rich.cells import chop_cells
+
+from workbench.tui.rows import Part, Row, RowsView
+from workbench.tui.text import visible
+
+_MAY_BE_WIDE = re.compile("[\u1100-\u11ff\u231a-\U0010ffff]")
+_MEASURED_LINE, _MEASURED_TEXT = 2_000, 200_000
+"""Letters. What is longer is wrapped after a number of letters that fits in any case: nothing has to be measured."""
+
+
+class TextView(RowsView):
+    """Shows one text. Only the lines in view are wrapped; where each begins is arithmetic."""
+
+    def __init__(self, text: str = "", *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._text = ""
+        self._wrapped_for = -1
+        self._lines: list[str] = []
+        self._starts: list[int] = []
+        self._count = 0
+        self._needle = ""
+        self.show(text)
+
+    def show(self, text: str) -> None:
+        if text == self._text and self._lines:
+            return
+        self._text = text
+        self._lines = visible(text).expandtabs(4).split("\n")
+        self._wrapped_for = -1
+        if self.is_attached:
+            self.rows_changed()
+
+    def rows_changed(self) -> None:
+        self._wrap(max(2, self.row_width))
+        super().rows_changed()
+
+    def row_count(self) -> int:
+        return self._count
+
+    def row(self, index: int) -> Row:
+        return Row(tuple(self._marked(self.row_text(index))))
+
+    def row_text(self, index: int) -> str:
+        line = bisect_right(self._starts, index) - 1
+        return self._part(self._lines[line], index - self._starts[line])
+
+    def find(self, needle: str, step: int) -> bool:
+        self._needle = visible(needle)
+        self.refresh()
+        return super().find(needle, step)
+
+    def _marked(self, text: str) -> list[Part]:
+        if not self._needle:
+            return [Part(text)]
+        pieces = re.split(f"({re.escape(self._needle)})", text, flags=re.IGNORECASE)
+        return [Part(piece, "found" if number % 2 else "") for number, piece in enumerate(pieces) if piece]
+
+    # ---- wrapping
+
+    def _wrap(self, width: int) -> None:
+        if self._wrapped_for == width:
+            return
+        self._wrapped_for = width
+        self._starts = []
+        self._count = 0
+        for line in self._lines:
+            self._starts.append(self._count)
+            self._count += self._rows_of(line)
+
+    def _rows_of(self, line: str) -> int:
+        if len(line) <= self._wrapped_for // 2:
+            return 1
+        if self._is_measured(line):
+            return len(chop_cells(line, self._wrapped_for)) or 1
+        return -(-len(line) // self._letters(line)) or 1
+
+    def _part(self, line: str, number: int) -> str:
+        if self._is_measured(line):
+            return (chop_cells(line, self._wrapped_for) or [""])[number]
+        letters = self._letters(line)
+        return line[number * letters : (number + 1) * letters]
+
+    def _is_measured(self, line: str) -> bool:
+        return len(line) <= _MEASURED_LINE and len(self._text) <= _MEASURED_TEXT and not _is_narrow(line)
+
+    def _letters(self, line: str) -> int:
+        return self._wrapped_for if _is_narrow(line) else self._wrapped_for // 2
+
+
+def _is_narrow(line: str) -> bool:
+    """Whether each letter takes one column at most."""
+    return line.isascii() or _MAY_BE_WIDE.search(line) is None

@@ -1,0 +1,76 @@
+"""One value over the whole screen, however large."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+
+from workbench.engine.values import Message, shape
+from workbench.tui.action_screen import ActionScreen
+from workbench.tui.actions import VIEWER, bindings
+from workbench.tui.bars import Bar
+from workbench.tui.rows import Part, RowsView
+from workbench.tui.text_view import TextView
+from workbench.tui.values_view import Root, ValuesView, is_open_able
+
+
+class ValueViewer(ActionScreen[None]):
+    """A text is wrapped line by line; of a list or map each entry can be opened, and looked at in its turn."""
+
+    ACTIONS = VIEWER
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(VIEWER)]
+
+    def __init__(self, name: str, value: Any) -> None:
+        super().__init__()
+        self._name = name
+        self._value = value
+        self._rows: RowsView = _view_of(name, value)
+
+    def compose(self) -> ComposeResult:
+        yield Bar(id="viewer-title")
+        yield self._rows
+        yield from self.compose_foot()
+
+    def on_mount(self) -> None:
+        size = f"{len(_text(self._value)):,} letters" if not is_open_able(self._value) else shape(self._value)
+        self.query_one("#viewer-title", Bar).show([Part(f" {self._name}  ", "name"), Part(size, "dim")])
+        if isinstance(self._rows, ValuesView):
+            self._rows.open_all()
+        self._rows.focus()
+
+    def rows_in_front(self) -> RowsView:
+        return self._rows
+
+    def value_at_cursor(self) -> tuple[str, Any]:
+        node = self._rows.node if isinstance(self._rows, ValuesView) else None
+        return (_path_name(self._name, node.path), node.value) if node is not None else (self._name, self._value)
+
+    @on(RowsView.Chosen)
+    def _look_closer(self, event: RowsView.Chosen) -> None:
+        event.stop()
+        if isinstance(self._rows, ValuesView) and self._rows.node is not None and self._rows.node.path:
+            self.app.push_screen(ValueViewer(*self.value_at_cursor()))
+
+    def action_leave(self) -> None:
+        self.app.pop_screen()
+
+
+def _view_of(name: str, value: Any) -> RowsView:
+    if not is_open_able(value):
+        return TextView(_text(value))
+    view = ValuesView(names=24)
+    view.show([Root(name, value)])
+    return view
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Message):
+        return value.text
+    return value if isinstance(value, str) else str(value)
+
+
+def _path_name(name: str, path: tuple[int | str, ...]) -> str:
+    return name + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
