@@ -25,7 +25,7 @@ def lines(*records: dict[str, Any]) -> str:
 
 
 def test_bom_crlf_and_blank_lines_are_no_records(project: Path) -> None:
-    text = "\ufeff\r\n{\"question\": \"a\", \"golds\": [\"1\"]}\r\n   \r\n{\"question\": \"b\", \"golds\": [\"2\"]}\r\n"
+    text = '\ufeff\r\n{"question": "a", "golds": ["1"]}\r\n   \r\n{"question": "b", "golds": ["2"]}\r\n'
     assert get(project, text) == {"q_ls": ["a", "b"], "gt_ls": [["1"], ["2"]]}
 
 
@@ -72,7 +72,10 @@ def test_a_key_that_no_record_has_is_named_with_the_keys_there_are(project: Path
 
 def test_records_without_a_key_are_named_and_nothing_is_shifted(project: Path) -> None:
     with pytest.raises(ToolError, match=r"line 2 has no `golds`; line 4 has no `question`"):
-        get(project, lines({"question": "1", "golds": []}, {"question": "2"}, {"question": "3", "golds": []}, {"golds": []}))
+        get(
+            project,
+            lines({"question": "1", "golds": []}, {"question": "2"}, {"question": "3", "golds": []}, {"golds": []}),
+        )
 
 
 def test_golds_become_lists_of_texts(project: Path) -> None:

@@ -17,13 +17,13 @@ def template(project: Path, text: str) -> str:
 
 def test_nothing_is_escaped(project: Path) -> None:
     path = template(project, "Use <search>.\n{{documents}}\nQuestion: {{question}}")
-    passage, question = 'if (a < b && c > d) { return "x"; }', "Is 3 < 5 & who's \"Ann\"?"
+    passage, question = 'if (a < b && c > d) { return "x"; }', 'Is 3 < 5 & who\'s "Ann"?'
     [text] = prompt.render_items(path, question=[question], documents=[passage])
     assert text == f"Use <search>.\n{passage}\nQuestion: {question}"
 
 
 def test_braces_in_documents_mean_nothing(project: Path) -> None:
-    path = template(project, "{{documents}}\nAnswer in \\boxed{YOUR_ANSWER}. Example: {\"a\": 1}")
+    path = template(project, '{{documents}}\nAnswer in \\boxed{YOUR_ANSWER}. Example: {"a": 1}')
     passages = [r"sum_{i=1}^{n} \frac{1}{i}", "{{ 7*7 }} {% for x in y %} {# note #}", "{{ ''.__class__ }}"]
     [text] = prompt.render_items(path, question=["q"], documents=[prompt.joined(passages)])
     assert text == "\n".join([*passages, 'Answer in \\boxed{YOUR_ANSWER}. Example: {"a": 1}'])
@@ -43,7 +43,7 @@ def test_a_mistake_in_the_syntax_is_told_with_its_line(project: Path) -> None:
 
 def test_the_sandbox_is_closed(project: Path) -> None:
     path = template(project, "{{ question.__class__.__mro__ }}")
-    with pytest.raises(PromptTemplateError, match="t.jinja:1"):
+    with pytest.raises(PromptTemplateError, match=r"t\.jinja:1"):
         prompt.render_items(path, question=["q"])
 
 

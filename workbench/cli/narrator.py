@@ -58,8 +58,11 @@ class Narrator:
         self._line(message)
 
     def tell(self, event: Event) -> None:
-        if self._quiet:
-            return
+        if not self._quiet:
+            self._tell_of_servers(event)
+            self._tell_of_the_run(event)
+
+    def _tell_of_servers(self, event: Event) -> None:
         match event:
             case ServerReady():
                 self._waiting.discard(event.server)
@@ -73,6 +76,11 @@ class Narrator:
                     f"server {event.server} wrote to stdout, which belongs to the protocol (print to stderr): "
                     + one_line(event.text)
                 )
+            case _:
+                pass
+
+    def _tell_of_the_run(self, event: Event) -> None:
+        match event:
             case VisitStarted():
                 self.now(f"{event.step}  {event.name}")
             case VisitProgress():

@@ -7,6 +7,8 @@ import sys
 
 from workbench.cli.exits import Exit
 from workbench.cli.report import say, say_problems
+from workbench.engine.breakpoints import Breakpoint
+from workbench.engine.expressions import ExpressionError, check_expression
 from workbench.pipeline.model import walk
 from workbench.pipeline.prepare import Prepared, prepare
 from workbench.pipeline.problems import PipelineError, nearest
@@ -26,7 +28,7 @@ def open_file(options: argparse.Namespace) -> int:
     except PipelineError as error:
         say_problems(error)
         return Exit.WRONG
-    except BreakpointUnknown as error:
+    except BreakpointWrong as error:
         say(f"--break {error}")
         return Exit.WRONG
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -37,17 +39,26 @@ def open_file(options: argparse.Namespace) -> int:
     return open_workbench(prepared, breakpoints)
 
 
-class BreakpointUnknown(Exception):
-    """``--break`` names no step of the pipeline."""
+class BreakpointWrong(Exception):
+    """``--break`` names no step of the pipeline, or its condition can't be read."""
 
 
-def _breakpoint(text: str, prepared: Prepared) -> tuple[str, str | None]:
-    """``STEP`` or ``STEP:CONDITION`` as step path and condition; a step is named by its path or as server.tool."""
+def _breakpoint(text: str, prepared: Prepared) -> Breakpoint:
+    """``STEP`` or ``STEP:CONDITION``; a step is named by its path or as server.tool."""
     name, _, condition = text.partition(":")
     name = name.strip()
     steps = list(walk(prepared.pipeline.steps))
     for step in steps:
         if name in (step.path, step.name):
-            return step.path, condition.strip() or None
+            return Breakpoint(step.path, _condition(condition.strip(), name))
     known = {step.path for step in steps} | {step.name for step in steps}
-    raise BreakpointUnknown(f"{name}: there is no such step{nearest(name, known, noun='steps')}")
+    raise BreakpointWrong(f"{name}: there is no such step{nearest(name, known, noun='steps')}")
+
+
+def _condition(text: str, name: str) -> str | None:
+    try:
+        if text:
+            check_expression(text)
+    except ExpressionError as error:
+        raise BreakpointWrong(f"{name}: {error}") from None
+    return text or None

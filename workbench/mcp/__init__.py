@@ -1,1 +1,1 @@
-"""TALK.  The servers: start, call, restart, record every line on the wire; the kit that servers are written with."""
+"""TALK.  Servers: start, call, restart, record every line on the wire; the kit that they are written with."""

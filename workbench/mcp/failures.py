@@ -6,6 +6,7 @@ import re
 import shlex
 import signal
 from collections.abc import Sequence
+from pathlib import Path
 
 from workbench.mcp.launch import Launch
 
@@ -69,7 +70,7 @@ def _hints(launch: Launch, stderr: str) -> list[str]:
             "or in the project folder (`uv venv`, then `uv pip install 'openai<3'` and whatever it imports)."
         ]
     missing = _NO_MODULE.findall(stderr)
-    if not missing:
+    if not missing or "python" not in Path(launch.command[0]).name:
         return []
     module = missing[-1].split(".")[0]
     package, python = _PACKAGES.get(module, module), shlex.quote(launch.command[0])

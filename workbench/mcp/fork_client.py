@@ -63,6 +63,7 @@ class ForkServer:
         self._jobs: dict[int, asyncio.Future[tuple[int, asyncio.Future[int]]]] = {}
         self._exits: dict[int, asyncio.Future[int]] = {}
         self.alive = True
+        self._imports = True
         self._sock, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(
@@ -108,6 +109,8 @@ class ForkServer:
     def close(self) -> None:
         """End it; children that are left are killed."""
         self._lost()
+        if self._imports:  # it has no children yet, and would not look at the socket before it is through
+            self._process.kill()
         self._process.wait()
 
     def _readable(self) -> None:
@@ -123,6 +126,9 @@ class ForkServer:
             self.close()
 
     def _hear(self, message: dict[str, Any]) -> None:
+        if "ready" in message:
+            self._imports = False
+            return
         if "exit" in message:
             self._exits.pop(message["exit"]).set_result(message["code"])
             return

@@ -79,7 +79,7 @@ class Guard:
         'left=" "; while read -r verb group; do case $verb in '
         'add) left="$left$group " ;; '
         'drop) left="${left%% $group *} ${left#* $group }" ;; '
-        "esac; done; for group in $left; do kill -KILL -- -$group; done"
+        "esac; done; for group in $left; do kill -s KILL -- -$group; done"
     )
 
     def __init__(self) -> None:

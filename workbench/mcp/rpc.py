@@ -81,6 +81,8 @@ class Connection:
         self._requests[number] = _Request(answer, on_progress)
         try:
             await self._send(line, method, number)
+            if self.lost.is_set():  # before there was a request that could have heard of it
+                raise ConnectionLost
             return await answer
         except asyncio.CancelledError:
             await self._cancel(number)

@@ -110,6 +110,7 @@ class Server:
         if not self._ending:
             self._life.cancel()
         await asyncio.wait({self._life})
+        self._refuse(f"server {self._alias!r} was stopped while it started", report=False)
 
     # ---- its life
 
@@ -117,8 +118,6 @@ class Server:
         try:
             await self._start()
             await self._until_it_ends()
-        except asyncio.CancelledError:
-            self._refuse(f"server {self._alias!r} was stopped while it started", report=False)
         finally:
             self._ending = True
             await self._clean_up()

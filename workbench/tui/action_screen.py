@@ -6,7 +6,7 @@ from typing import Any, ClassVar, TypeVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.message import Message
 from textual.screen import Screen
@@ -22,7 +22,7 @@ from workbench.tui.text import visible
 class FindBar(Horizontal):
     """A line at the foot for a text to find; hidden until it is asked for."""
 
-    BINDINGS = [
+    BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "end", show=False),
         Binding("up", "seek(-1)", show=False),
         Binding("down", "seek(1)", show=False),

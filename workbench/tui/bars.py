@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from rich.cells import cell_len
+from rich.segment import Segment
 from textual import events
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from rich.segment import Segment
-
 from workbench.tui.actions import Action, key_name
-from workbench.tui.rows import Part
+from workbench.tui.looks import looks_of
+from workbench.tui.rows import Part, cut
 from workbench.tui.text import one_line
 
 
@@ -22,7 +21,6 @@ class Bar(Widget):
     """One line of parts; setting them paints this line and nothing else."""
 
     ALLOW_SELECT = False
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"bar--{look}" for look in ("dim", "key", "front", "good", "bad", "name")}
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
@@ -38,32 +36,42 @@ class Bar(Widget):
         width = self.size.width
         base = self.rich_style
         right = self._strip(self._right)
-        left = self._strip(self._parts).adjust_cell_length(max(0, width - right.cell_length), base)
+        left = self._strip(list(cut(self._parts, width - right.cell_length)))
         return Strip.join([left, right]).adjust_cell_length(width, base) if y == 0 else Strip.blank(width, base)
 
     def _strip(self, parts: Sequence[Part]) -> Strip:
         base = self.rich_style
-        looks = {look: self.get_component_rich_style(f"bar--{look}", partial=True) for _, look in parts if look}
-        return Strip([Segment(one_line(text), base + looks[look] if look else base) for text, look in parts])
+        looks = looks_of(self.app)
+        return Strip([Segment(one_line(text), base + looks[look]) for text, look in parts])
 
 
 class KeyBar(Bar):
-    """The keys of a screen that have a word of their own, as many as fit."""
+    """The keys of a screen that have a word of their own, as many as fit; help in any case."""
 
     def __init__(self, actions: Sequence[Action]) -> None:
         super().__init__(id="keys")
-        self._actions = [action for action in actions if action.label]
+        labelled = [action for action in actions if action.label]
+        self._always = [part for action in labelled if action.name == "help" for part in _key_parts(action)]
+        self._actions = [action for action in labelled if action.name != "help"]
 
     def on_resize(self) -> None:
         parts: list[Part] = []
-        room = self.size.width
+        room = self.size.width - _cells(self._always)
         for action in self._actions:
-            new = [Part(f" {key_name(action.keys[0])}", "key"), Part(f" {action.label} ")]
-            room -= sum(cell_len(part.text) for part in new)
+            new = _key_parts(action)
+            room -= _cells(new)
             if room < 0:
                 break
             parts += new
-        self.show(parts)
+        self.show(parts, self._always)
+
+
+def _key_parts(action: Action) -> list[Part]:
+    return [Part(f" {key_name(action.keys[0])}", "key"), Part(f" {action.label} ")]
+
+
+def _cells(parts: Sequence[Part]) -> int:
+    return sum(cell_len(part.text) for part in parts)
 
 
 class TabBar(Bar):

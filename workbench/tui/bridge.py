@@ -19,7 +19,6 @@ from workbench.engine.ports import ToolsError
 from workbench.pipeline.problems import PipelineError
 
 FLUSH_SECONDS = 0.1
-_URGENT = (Stopped, RunFinished, ServerFailed)
 _FOR_THE_USER = (CommandRefused, ToolsError, StepError, PipelineError, OSError)
 
 
@@ -31,7 +30,13 @@ class CommandFailed:
     bug: BaseException | None = None
 
 
-Told = Event | CommandFailed
+@dataclass(frozen=True)
+class CommandDone:
+    """A command came to its end; what it changed may be seen now."""
+
+
+Told = Event | CommandDone | CommandFailed
+_URGENT = (Stopped, RunFinished, ServerFailed, CommandDone, CommandFailed)
 
 
 class EngineThread:
@@ -61,7 +66,9 @@ class EngineThread:
 
     async def call(self, command: Callable[..., Any], *args: Any) -> Any:
         """Run a command on the engine's thread and wait for what it returns or raises."""
-        return await asyncio.wrap_future(self._on_loop(_run(command, args, {})))
+        result = await asyncio.wrap_future(self._on_loop(_run(command, args, {})))
+        self._tell(CommandDone())
+        return result
 
     def drain(self) -> list[Told]:
         """What was told since the last call."""
@@ -101,6 +108,7 @@ class EngineThread:
     async def _guarded(self, command: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         try:
             await _run(command, args, kwargs)
+            self._tell(CommandDone())
         except _FOR_THE_USER as error:
             self._tell(CommandFailed(str(error)))
         except Exception as error:
@@ -111,7 +119,7 @@ class EngineThread:
 
     def _tell(self, told: Told) -> None:
         self._told.append(told)
-        self._loop.call_soon_threadsafe(self._schedule, isinstance(told, CommandFailed | _URGENT))
+        self._loop.call_soon_threadsafe(self._schedule, isinstance(told, _URGENT))
 
     def _schedule(self, is_urgent: bool) -> None:
         if is_urgent:

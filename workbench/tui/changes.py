@@ -1,4 +1,4 @@
-"""What the user changes by hand: values, breakpoints, a router's decisions, servers. Each asks, then tells the engine."""
+"""What the user changes by hand: values, breakpoints, decisions, servers. Each asks, then tells the engine."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
+from workbench.engine.inputs import BoundInput
 from workbench.engine.pool import Variable
 from workbench.pipeline.model import BranchStep
 from workbench.tui.action_screen import ActionScreen
 from workbench.tui.bridge import EngineThread
 from workbench.tui.dialogs import Choose, ConditionDialog, Confirm
-from workbench.tui.edit_dialog import EditDialog, NotEditable, editable
+from workbench.tui.edit_dialog import EditDialog, NotEditable, editable, like
 from workbench.tui.model import Model
 from workbench.tui.router_dialog import RouterDialog
 from workbench.tui.rows import RowsView
@@ -57,7 +58,7 @@ class Changes:
         self._screen.app.push_screen(ConditionDialog(f"Stop before {step} {name} if{hits}", condition, apply))
 
     def _breakpoints(self, command: Callable[..., None], *args: Any) -> None:
-        self._engine.submit(self._then_show, command, *args)
+        self._engine.submit(command, *args)
 
     # ---- values
 
@@ -71,9 +72,7 @@ class Changes:
         elif rows is variables and variables.variable is not None:
             self._edit_variable(self._debugger.state.pool.variables[variables.variable], variables.index)
         elif rows is step.inputs and step.argument is not None:
-            given = step.argument
-            apply = partial(self._call, self._debugger.edit_input, given.argument)
-            self._edit(f"Input {given.argument}, for this visit only", given.value, apply)
+            self._edit_input(*step.argument)
         else:
             self._screen.say("a variable, a parameter, or an input of the step that runs next can be edited")
 
@@ -89,6 +88,19 @@ class Changes:
             await self._call(self._debugger.edit_variable, variable.name, value, item)
 
         self._edit(f"Item [{item}] of {variable.name}", variable.value[item], apply_to_item)
+
+    def _edit_input(self, given: BoundInput, position: int | None) -> None:
+        """An input is edited as a whole, or with the lens on the one entry that is the pinned item's."""
+        title = f"Input {given.argument}, for this visit only"
+        if position is None:
+            self._edit(title, given.value, partial(self._call, self._debugger.edit_input, given.argument))
+            return
+
+        async def apply_to_entry(value: Any) -> None:
+            entries = [*given.value[:position], like(given.value[position], value), *given.value[position + 1 :]]
+            await self._call(self._debugger.edit_input, given.argument, entries)
+
+        self._edit(f"Item [{self._model.lens}] of {title}", given.value[position], apply_to_entry)
 
     def _edit(self, title: str, value: Any, apply: Callable[[Any], Awaitable[None]]) -> None:
         try:
@@ -137,4 +149,3 @@ class Changes:
 
     async def _call(self, command: Callable[..., Any], *args: Any) -> None:
         await self._engine.call(command, *args)
-        self._screen.call_later(self._screen.refresh)

@@ -88,7 +88,9 @@ class ConditionDialog(ModalScreen[None]):
             dialog.border_title = content(self._title)
             dialog.border_subtitle = "Enter sets it · Esc back"
             yield Input(self._condition, placeholder="q_ls | length > 3 and round == 2", compact=True)
-            yield Static("variables, parameters, round, visit and item may stand in it; empty: stop always", classes="hint")
+            yield Static(
+                "variables, parameters, round, visit and item may stand in it; empty: stop always", classes="hint"
+            )
             yield Static(classes="error")
 
     @work

@@ -40,6 +40,13 @@ def editable(value: Any) -> tuple[str, bool]:
     return text, is_json
 
 
+def like(before: Any, value: Any) -> Any:
+    """An edited value in the form of the one before: the text of a prompt stays a message."""
+    if isinstance(before, Message) and isinstance(value, str):
+        return Message({**before, "content": {"type": "text", "text": value}})
+    return value
+
+
 def _plain(value: Any) -> Any:
     if value is UNSET:
         return None
@@ -60,6 +67,8 @@ def _escape(letter: str) -> str:
 
 class Editor(TextArea):
     """A text box that shows what is pasted into it as harmlessly as everything else."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+a", "select_all", show=False)]
 
     async def _on_paste(self, event: events.Paste) -> None:
         await super()._on_paste(events.Paste(visible(event.text)))

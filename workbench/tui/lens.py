@@ -28,21 +28,25 @@ def item_of_variable(pool: VariablePool, variable: Variable, item: int | None) -
 
 def item_of_input(bound: BoundInput, inputs: BoundInputs, item: int | None) -> tuple[Any, bool]:
     """``(value, whether it is one item's)``. A step in a branch gets the entries of its own items only."""
-    items = inputs.items
-    is_item_list = (
-        items is not None
-        and isinstance(bound.source, FromVariable)
-        and isinstance(bound.value, list)
-        and len(bound.value) == len(items)
-    )
-    if item is None or items is None:
+    if item is None or inputs.items is None or not _is_per_item(bound, len(inputs.items)):
         return bound.value, False
-    if is_item_list:
-        return (bound.value[items.index(item)], True) if item in items else (NOT_THIS_ITEM, True)
-    if isinstance(bound.source, FromMemory) and all(_has(save, len(items)) for save in bound.value):
-        return ([save[items.index(item)] for save in bound.value], True) if item in items else (NOT_THIS_ITEM, True)
-    return bound.value, False
+    if item not in inputs.items:
+        return NOT_THIS_ITEM, True
+    position = inputs.items.index(item)
+    if isinstance(bound.source, FromMemory):
+        return [save[position] for save in bound.value], True
+    return bound.value[position], True
 
 
-def _has(save: Any, count: int) -> bool:
-    return isinstance(save, list) and len(save) == count
+def position_in_input(bound: BoundInput, inputs: BoundInputs, item: int | None) -> int | None:
+    """Where an item's entry stands in an input; None where there is none."""
+    is_list = isinstance(bound.value, list) and not isinstance(bound.source, FromMemory)
+    if not is_list or item is None or inputs.items is None or item not in inputs.items:
+        return None
+    return inputs.items.index(item) if _is_per_item(bound, len(inputs.items)) else None
+
+
+def _is_per_item(bound: BoundInput, count: int) -> bool:
+    if isinstance(bound.source, FromMemory):
+        return all(isinstance(save, list) and len(save) == count for save in bound.value)
+    return isinstance(bound.source, FromVariable) and isinstance(bound.value, list) and len(bound.value) == count

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import Any
 
@@ -20,8 +21,6 @@ def message_text(line: TrafficLine) -> tuple[str, Any]:
     way = "to" if event.way == "sent" else "from"
     text = event.line.decode("utf-8", "replace")
     if event.size <= _DECODED_BYTES:
-        try:
+        with contextlib.suppress(ValueError):
             text = json.dumps(json.loads(text), indent=2, ensure_ascii=False)
-        except ValueError:
-            pass
     return f"message {way} {line.server}  {line.method}", text

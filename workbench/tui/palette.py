@@ -21,7 +21,9 @@ class ActionCommands(Provider):
 
     async def discover(self) -> Hits:
         for action in self._actions():
-            yield DiscoveryHit(_title(action), partial(self._screen_of_actions.run_action, action.name), help=action.help)
+            yield DiscoveryHit(
+                _title(action), partial(self._screen_of_actions.run_action, action.name), help=action.help
+            )
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)

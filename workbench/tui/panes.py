@@ -10,6 +10,9 @@ from textual.widget import Widget
 
 from workbench.tui.bars import TabBar
 
+WIDTHS = [(0, "-narrow"), (96, "-medium"), (140, "-wide")]
+"""Columns from which on a screen is of a class."""
+
 
 class PaneArea(Vertical):
     """Two rows of panes. On a screen of middle width the lower ones are tabs, on a narrow one all of them are.

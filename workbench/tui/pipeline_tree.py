@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from workbench.engine.breakpoints import Breakpoint
+from workbench.engine.program import branch_path, router_path
 from workbench.engine.values import count_of
-from workbench.pipeline.model import BranchStep, LoopStep, Pipeline, Step, ToolStep, walk
+from workbench.pipeline.model import BranchStep, LoopStep, Pipeline, Step, ToolStep
 from workbench.tui.model import Model
 from workbench.tui.previews import duration
 from workbench.tui.progress import StepProgress
@@ -29,6 +30,8 @@ class TreeRow:
 
     step: Step
     depth: int
+    number: str
+    """Its path, within the branch it stands in."""
     state: str | None = None
     is_router: bool = False
 
@@ -45,7 +48,6 @@ class PipelineTree(RowsView):
     def __init__(self, pipeline: Pipeline, model: Model, *, id: str) -> None:
         super().__init__(id=id)
         self._rows = list(_rows(pipeline.steps, 0))
-        self._width = max((len(step.path) for step in walk(pipeline.steps)), default=0)
         self._model = model
         self._present: str | None = None
 
@@ -86,7 +88,7 @@ class PipelineTree(RowsView):
             Part(">", "present") if is_present else Part(" "),
             Part("  " * row.depth),
             _SIGNS[progress.status],
-            Part(f" {step.path} ", "dim"),
+            Part(f" {row.number} ", "dim"),
             Part(step.name, "present" if is_present else "" if isinstance(step, ToolStep) else "name"),
         )
         return Row(left, self._right(step, progress))
@@ -117,17 +119,17 @@ class PipelineTree(RowsView):
         return (Part(duration(progress.seconds), "dim"),)
 
 
-def _rows(steps: tuple[Step, ...], depth: int) -> Iterator[TreeRow]:
+def _rows(steps: tuple[Step, ...], depth: int, block: str = "") -> Iterator[TreeRow]:
     for step in steps:
-        yield TreeRow(step, depth)
+        yield TreeRow(step, depth, step.path.removeprefix(block))
         if isinstance(step, LoopStep):
-            yield from _rows(step.steps, depth + 1)
+            yield from _rows(step.steps, depth + 1, block)
         elif isinstance(step, BranchStep):
-            yield TreeRow(step, depth + 1, is_router=True)
-            yield from _rows(step.router, depth + 2)
+            yield TreeRow(step, depth + 1, "", is_router=True)
+            yield from _rows(step.router, depth + 2, f"{router_path(step)}.")
             for state, body in step.branches.items():
-                yield TreeRow(step, depth + 1, state=state)
-                yield from _rows(body, depth + 2)
+                yield TreeRow(step, depth + 1, "", state=state)
+                yield from _rows(body, depth + 2, f"{branch_path(step, state)}.")
 
 
 def _breakpoint_sign(found: Breakpoint | None) -> Part:

@@ -18,11 +18,12 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
+from workbench.tui.looks import looks_of
 from workbench.tui.text import fit, one_line
 
 
 class Part(NamedTuple):
-    """A stretch of a row in one look: one of the names in ``LOOKS``, or the widget's own."""
+    """A stretch of a row in one look: one of the names in ``looks``, or the widget's own."""
 
     text: str
     look: str = ""
@@ -40,9 +41,6 @@ class Row:
         return "".join(part.text for part in (*self.left, *self.right))
 
 
-LOOKS = ("dim", "name", "value", "good", "bad", "warning", "present", "mark", "found")
-
-
 class RowsView(ScrollView, can_focus=True):
     """The base of every pane with lines in it: a cursor, keys to move it, and one line drawn at a time.
 
@@ -50,7 +48,6 @@ class RowsView(ScrollView, can_focus=True):
     """
 
     ALLOW_SELECT = False
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"rows--cursor", "rows--resting", *(f"rows--{look}" for look in LOOKS)}
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", show=False),
         Binding("down,j", "move(1)", show=False),
@@ -131,15 +128,13 @@ class RowsView(ScrollView, can_focus=True):
         base = self.rich_style
         if index >= self.row_count():
             return Strip.blank(width, base)
-        over = self._look("cursor" if self.has_focus else "resting") if index == self.cursor else Style()
+        looks = looks_of(self.app)
+        over = looks["cursor" if self.has_focus else "resting"] if index == self.cursor else Style()
         row = self.row(index)
-        right = [*row.right, Part(" ")] if row.right else []
-        left = _cut(row.left, width - sum(cell_len(one_line(part.text)) for part in right))
-        segments = [Segment(one_line(text), base + self._look(look) + over) for text, look in (*left, *right)]
+        right = list(cut(row.right, width // 2, fills=False))
+        left = cut(row.left, width - sum(cell_len(part.text) for part in right))
+        segments = [Segment(text, base + looks[look] + over) for text, look in (*left, *right)]
         return Strip(segments).adjust_cell_length(width, base + over)
-
-    def _look(self, look: str) -> Style:
-        return self.get_component_rich_style(f"rows--{look}", partial=True) if look else Style()
 
     # ---- moving
 
@@ -189,13 +184,15 @@ class RowsView(ScrollView, can_focus=True):
         self.scroll_to_region(Region(0, self.cursor, 1, 1), animate=False, force=True)
 
 
-def _cut(parts: Iterable[Part], width: int) -> Iterator[Part]:
-    """Parts cut to a width and filled up to it."""
+def cut(parts: Iterable[Part], width: int, *, fills: bool = True) -> Iterator[Part]:
+    """Parts cut to a width, and filled up to it."""
     left = width
     for part in parts:
-        text = fit(one_line(part.text[: 4 * width]), left)
+        whole = one_line(part.text[: 4 * width])
+        text = fit(whole, left)
         left -= cell_len(text)
         yield Part(text, part.look)
-        if left <= 0:
-            return
-    yield Part(" " * left)
+        if text != whole:
+            break
+    if fills and left > 0:
+        yield Part(" " * left)

@@ -12,18 +12,21 @@ from workbench.tui.rows import Part
 from workbench.tui.text import one_line
 
 
-def place_parts(model: Model) -> tuple[list[Part], list[Part]]:
+def place_parts(model: Model, width: int) -> tuple[list[Part], list[Part]]:
     """The first line: file, status, step, round, branch; at the right items and time."""
     state = model.debugger.state
     pipeline = model.debugger.prepared.pipeline
-    parts = [Part(" ragwb  ", "key"), Part(f"{pipeline.file.name}  ", "name"), *_status(model, state)]
-    loops = [round_text for round_text in _rounds(model, state)]
-    if loops:
-        parts.append(Part("  round " + ", ".join(loops)))
+    parts = [
+        Part(" ragwb " if width >= 100 else "", "key"),
+        Part(f" {pipeline.file.name}  ", "name"),
+        *_status(model, state),
+    ]
+    if state.place.round:
+        parts.append(Part("  round " + ", ".join(_rounds(model, state))))
     if state.place.branch:
         parts.append(Part("  branch " + " / ".join(state.place.branch)))
     count = state.pool.count
-    right = []
+    right = [Part("  ")]
     if model.lens is not None:
         right.append(Part(f"item [{model.lens}] of {count}  ", "front"))
     elif count is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from textual import on
@@ -15,7 +16,7 @@ from workbench.engine.visit import Visit
 from workbench.pipeline.binding import described_source
 from workbench.pipeline.model import Step, ToolStep
 from workbench.tui.bars import TabBar
-from workbench.tui.lens import item_of_input
+from workbench.tui.lens import item_of_input, position_in_input
 from workbench.tui.model import Model
 from workbench.tui.rows import Part, RowsView
 from workbench.tui.source_view import SourceView
@@ -59,12 +60,21 @@ class StepPane(Vertical):
         return self.views[self._front]
 
     @property
-    def argument(self) -> str | None:
-        """The input at the cursor, if it is one of the step that runs next."""
-        node = self.query_one("#inputs", ValuesView).node
-        if self._front or self._is_past or node is None or not isinstance(node.root.key, BoundInput):
+    def inputs(self) -> ValuesView:
+        return self.query_one("#inputs", ValuesView)
+
+    @property
+    def source(self) -> SourceView:
+        return self.query_one("#source", SourceView)
+
+    @property
+    def argument(self) -> tuple[BoundInput, int | None] | None:
+        """The input at the cursor, if it is one of the step that runs next; and where the pinned item stands in it."""
+        node, bound = self.inputs.node, self._bound()
+        if not self._is_next or node is None or not isinstance(bound, BoundInputs):
             return None
-        return node.root.key.argument
+        given = next((given for given in bound.inputs if given.argument == node.root.key), None)
+        return (given, position_in_input(given, bound, self._model.lens)) if given is not None else None
 
     def show_tab(self, index: int) -> None:
         had_focus = any(view.has_focus for view in self.views)
@@ -94,13 +104,20 @@ class StepPane(Vertical):
         """Show a step; ``visit`` is one that was picked, else it is the step as it stands now."""
         is_other = step is not self._step
         self._step, self._is_past = step, visit is not None
-        self._visit = visit or (self._model.last_visit(step.path) if step is not None else None)
+        self._visit = visit
+        self.refresh_shown(is_other)
+
+    def refresh_shown(self, is_other: bool = False) -> None:
+        """Show the same step again, as it stands now."""
+        step = self._step
+        if not self._is_past:
+            self._visit = self._model.last_visit(step.path) if step is not None else None
         self.border_title = content(f"Step {step.path} {step.name}" if step is not None else "Step")
         bound = self._bound()
-        self.query_one("#inputs", ValuesView).show(list(self._inputs(bound)), self._no_inputs(bound))
+        self.inputs.show(list(self._inputs(bound)), self._no_inputs(bound))
         self.query_one("#output", ValuesView).show(list(self._outputs()))
         self.query_one("#prompt", TextView).show(self._prompt(bound))
-        self.query_one("#source", SourceView).show(step)
+        self.source.show(step)
         error = self._error()
         self.query_one("#error", TextView).show(error or "")
         if error is not None and is_other:
@@ -113,11 +130,15 @@ class StepPane(Vertical):
         names = TABS if self._error() is not None else TABS[:-1]
         self.query_one(TabBar).show_tabs(names, self._front)
 
+    @property
+    def _is_next(self) -> bool:
+        state = self._model.debugger.state
+        is_at_cursor = self._step is not None and self._step.path == state.place.step
+        return is_at_cursor and state.status == "stopped" and not self._is_past
+
     def _bound(self) -> BoundInputs | Skip | StepError | None:
         """The inputs of the visit; of the step that runs next, what it would be given."""
-        state = self._model.debugger.state
-        is_next = self._step is not None and self._step.path == state.place.step and state.status == "stopped"
-        if is_next and not self._is_past:
+        if self._is_next:
             return self._model.debugger.inputs()
         return self._visit.bound if self._visit is not None else None
 
@@ -127,7 +148,13 @@ class StepPane(Vertical):
         for given in bound.inputs:
             value, is_item = item_of_input(given, bound, self._model.lens)
             name = f"{given.argument} [{self._model.lens}]" if is_item else given.argument
-            yield Root(name, value, _origin(given), look="mark" if given.is_edited else "name", key=given)
+            yield Root(
+                name,
+                value,
+                _origin(given, self._model.debugger.prepared.project),
+                look="mark" if given.is_edited else "name",
+                key=given.argument,
+            )
 
     def _no_inputs(self, bound: BoundInputs | Skip | StepError | None) -> str:
         if isinstance(bound, Skip):
@@ -147,13 +174,17 @@ class StepPane(Vertical):
         for name, variable in self._visit.saved.items():
             value, lens = variable.value, self._model.lens
             is_item = lens is not None and pool.is_item_list(variable)
-            yield Root(f"{name} [{lens}]" if is_item else name, value[lens] if is_item else value, key=self._visit.number)
+            yield Root(
+                f"{name} [{lens}]" if is_item else name, value[lens] if is_item else value, key=self._visit.number
+            )
         for name, value in self._visit.extra.items():
             yield Root(name, value, (Part("not declared as an output", "warning"),), key=self._visit.number)
 
     def _prompt(self, bound: BoundInputs | Skip | StepError | None) -> str:
-        given = [item_of_input(g, bound, self._model.lens)[0] for g in bound.inputs] if _is_bound(bound) else []
-        messages = [message for value in given for message in _messages(value)]
+        messages: list[Message] = []
+        if isinstance(bound, BoundInputs):
+            values = (item_of_input(given, bound, self._model.lens)[0] for given in bound.inputs)
+            messages = [message for value in values for message in _messages(value)]
         if not messages:
             messages = [message for root in self._outputs() for message in _messages(root.value)]
         return _prompt_text(messages) if messages else "no prompt goes into this step or comes out of it"
@@ -167,14 +198,11 @@ class StepPane(Vertical):
         return state.stop.why if is_present and state.stop is not None and state.stop.reason == "failed" else None
 
 
-def _is_bound(bound: Any) -> bool:
-    return isinstance(bound, BoundInputs)
-
-
-def _origin(given: BoundInput) -> tuple[Part, ...]:
+def _origin(given: BoundInput, project: Path) -> tuple[Part, ...]:
+    """The source as it is written, and who gave it; files of the project without the way to it."""
     if given.is_edited:
         return (Part("edited", "mark"),)
-    giver = f"visit {given.visit}" if given.visit is not None else given.origin
+    giver = f"visit {given.visit}" if given.visit is not None else given.origin.replace(f"{project}/", "")
     return (Part(f" {described_source(given.source)[:30]}", "value"), Part(f" · {giver}", "dim"))
 
 
@@ -185,7 +213,9 @@ def _messages(value: Any) -> list[Message]:
 
 
 def _prompt_text(messages: list[Message]) -> str:
-    parts = [f"── {n} · {message.get('role', '')}\n{message.text}" for n, message in enumerate(messages[:_PROMPTS_SHOWN])]
+    parts = [
+        f"── {n} · {message.get('role', '')}\n{message.text}" for n, message in enumerate(messages[:_PROMPTS_SHOWN])
+    ]
     left = len(messages) - _PROMPTS_SHOWN
     more = [f"── {left:,} more: pin an item (i) to read its own"] if left > 0 else []
     return "\n\n".join([*parts, *more])

@@ -54,7 +54,9 @@ class TrafficPane(RowsView):
                 sign = Part("! stray stdout " if is_stray else "· stderr ", "warning" if is_stray else "dim")
                 return Row((begin, sign, Part(f"{line.server}  "), Part(event.text, "value")))
             case ServerReady():
-                return Row((begin, Part("  "), Part(f"{line.server} is ready", "good")), (Part(duration(event.seconds)),))
+                return Row(
+                    (begin, Part("  "), Part(f"{line.server} is ready", "good")), (Part(duration(event.seconds)),)
+                )
             case ServerFailed():
                 return Row((begin, Part("  "), Part(f"{line.server} failed: {event.message}", "bad")))
             case ServerExited():

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 
 from workbench.engine.values import UNSET, Message, shape
 from workbench.tui.previews import preview
@@ -51,10 +51,10 @@ class Node:
 class ValuesView(RowsView):
     """Shows roots. Right and Left (or Space) open and close a row."""
 
-    BINDINGS = [
+    BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right", "open", show=False),
         Binding("left", "close", show=False),
-        Binding("space", "toggle", show=False),
+        Binding("space", "open_or_close", show=False),
     ]
 
     def __init__(
@@ -65,7 +65,7 @@ class ValuesView(RowsView):
         self._names = names
         self._roots: Sequence[Root] = ()
         self._open: set[Any] = set()
-        self._nodes: list[Node] = []
+        self._shown: list[Node] = []
 
     def show(self, roots: Sequence[Root], empty: str | None = None) -> None:
         """Show other values; the cursor and what is open stay where they are, by name."""
@@ -73,13 +73,21 @@ class ValuesView(RowsView):
         self._roots = roots
         self._empty = empty if empty is not None else self._empty
         self._flatten()
-        self.cursor = next((n for n, node in enumerate(self._nodes) if node.key == at), min(self.cursor, len(roots)))
+        if self.cursor:  # the first row is where nobody has been yet: new values above it are seen
+            found = (number for number, node in enumerate(self._shown) if node.key == at)
+            self.cursor = next(found, min(self.cursor, len(self._shown)))
         self.rows_changed()
 
     @property
     def node(self) -> Node | None:
         """The node at the cursor."""
-        return self._nodes[self.cursor] if self.cursor < len(self._nodes) else None
+        return self._shown[self.cursor] if self.cursor < len(self._shown) else None
+
+    @property
+    def named_value(self) -> tuple[str, Any] | None:
+        """Name and value at the cursor."""
+        node = self.node
+        return (path_name(node.root.name, node.path), node.value) if node is not None else None
 
     def open_all(self) -> None:
         """Open every root, one level."""
@@ -90,12 +98,12 @@ class ValuesView(RowsView):
     # ---- rows
 
     def row_count(self) -> int:
-        return len(self._nodes) or 1
+        return len(self._shown) or 1
 
     def row(self, index: int) -> Row:
-        if not self._nodes:
+        if not self._shown:
             return Row((Part(self._empty, "dim"),))
-        node = self._nodes[index]
+        node = self._shown[index]
         arrow = " " if not is_open_able(node.value) else "▾" if node.key in self._open else "▸"
         indent = "  " * node.depth
         is_root = not node.depth
@@ -104,7 +112,7 @@ class ValuesView(RowsView):
         if node.pages:
             return Row((label,))
         kind = node.root.shape if is_root and node.root.shape is not None else shape(node.value)
-        shapes = Part(column(kind, 10 if is_root or isinstance(node.value, list | dict) else 9) + " ", "dim")
+        shapes = Part(column(kind, 10 if self.row_width >= 48 else 8) + " ", "dim")
         look = "dim" if node.value is UNSET else "value"
         return Row((label, shapes, Part(preview(node.value, self.row_width), look)), node.root.notes if is_root else ())
 
@@ -116,11 +124,11 @@ class ValuesView(RowsView):
     def action_close(self) -> None:
         node = self.node
         if node is not None and node.depth and node.key not in self._open:
-            self._go(max(n for n, other in enumerate(self._nodes[: self.cursor]) if other.depth < node.depth))
+            self._go(max(n for n, other in enumerate(self._shown[: self.cursor]) if other.depth < node.depth))
         else:
             self._set_open(False)
 
-    def action_toggle(self) -> None:
+    def action_open_or_close(self) -> None:
         if self.node is not None:
             self._set_open(self.node.key not in self._open)
 
@@ -133,7 +141,7 @@ class ValuesView(RowsView):
         self.rows_changed()
 
     def _flatten(self) -> None:
-        self._nodes = [node for root in self._roots for node in self._rows_under(_root_node(root))]
+        self._shown = [node for root in self._roots for node in self._rows_under(_root_node(root))]
 
     def _rows_under(self, node: Node) -> Iterator[Node]:
         yield node
@@ -164,11 +172,15 @@ class ValuesView(RowsView):
             node = next(child for child in _children(node) if _leads_to(child, path))
         self._flatten()
         self.rows_changed()
-        self._go(next(n for n, other in enumerate(self._nodes) if other.key == node.key))
+        self._go(next(n for n, other in enumerate(self._shown) if other.key == node.key))
 
 
 def is_open_able(value: Any) -> bool:
     return isinstance(value, list | Mapping) and not isinstance(value, Message) and bool(value)
+
+
+def path_name(name: str, path: Path) -> str:
+    return name + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
 
 
 def _root_node(root: Root) -> Node:

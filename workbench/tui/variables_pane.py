@@ -40,6 +40,12 @@ class VariablesPane(ValuesView):
         key = self.node.root.key if self.node is not None else None
         return key if isinstance(key, str) else None
 
+    @property
+    def index(self) -> int | None:
+        """The entry of the variable's list that the cursor is on or in."""
+        path = self.node.path if self.node is not None else ()
+        return path[0] if path and isinstance(path[0], int) else None
+
     def show_pool(self) -> None:
         self.show([*self._variables(), *self._parameters()])
 

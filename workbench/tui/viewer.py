@@ -25,7 +25,7 @@ class ValueViewer(ActionScreen[None]):
 
     def __init__(self, name: str, value: Any) -> None:
         super().__init__()
-        self._name = name
+        self._value_name = name
         self._value = value
         self._rows: RowsView = _view_of(name, value)
 
@@ -36,7 +36,7 @@ class ValueViewer(ActionScreen[None]):
 
     def on_mount(self) -> None:
         size = f"{len(_text(self._value)):,} letters" if not is_open_able(self._value) else shape(self._value)
-        self.query_one("#viewer-title", Bar).show([Part(f" {self._name}  ", "name"), Part(size, "dim")])
+        self.query_one("#viewer-title", Bar).show([Part(f" {self._value_name}  ", "name"), Part(size, "dim")])
         if isinstance(self._rows, ValuesView):
             self._rows.open_all()
         self._rows.focus()
@@ -45,8 +45,8 @@ class ValueViewer(ActionScreen[None]):
         return self._rows
 
     def value_at_cursor(self) -> tuple[str, Any]:
-        node = self._rows.node if isinstance(self._rows, ValuesView) else None
-        return (_path_name(self._name, node.path), node.value) if node is not None else (self._name, self._value)
+        found = self._rows.named_value if isinstance(self._rows, ValuesView) else None
+        return found or (self._value_name, self._value)
 
     @on(RowsView.Chosen)
     def _look_closer(self, event: RowsView.Chosen) -> None:
@@ -70,7 +70,3 @@ def _text(value: Any) -> str:
     if isinstance(value, Message):
         return value.text
     return value if isinstance(value, str) else str(value)
-
-
-def _path_name(name: str, path: tuple[int | str, ...]) -> str:
-    return name + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)

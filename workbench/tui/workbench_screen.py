@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import Screen
 
 from workbench.engine.debugger import Command
 from workbench.tui.action_screen import ActionScreen
@@ -17,7 +16,7 @@ from workbench.tui.bridge import EngineThread
 from workbench.tui.changes import Changes
 from workbench.tui.message_text import message_text
 from workbench.tui.model import Model
-from workbench.tui.panes import PaneArea
+from workbench.tui.panes import WIDTHS, PaneArea
 from workbench.tui.pipeline_tree import PipelineTree
 from workbench.tui.rows import RowsView
 from workbench.tui.snapshots import Snapshots
@@ -37,7 +36,7 @@ class WorkbenchScreen(ActionScreen[None]):
 
     ACTIONS = WORKBENCH
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(WORKBENCH), Binding("escape", "restore", show=False)]
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (96, "-medium"), (140, "-wide")]
+    HORIZONTAL_BREAKPOINTS = WIDTHS
 
     def __init__(self, engine: EngineThread, model: Model) -> None:
         super().__init__()
@@ -91,7 +90,7 @@ class WorkbenchScreen(ActionScreen[None]):
         return is_new
 
     def _show_status(self) -> None:
-        self.query_one("#place", Bar).show(*place_parts(self._model))
+        self.query_one("#place", Bar).show(*place_parts(self._model, self.size.width))
         self.query_one("#reason", Bar).show(*reason_parts(self._model))
 
     def _tick(self) -> None:
@@ -232,5 +231,3 @@ class WorkbenchScreen(ActionScreen[None]):
         else:
             step = self._tree.step
         return step.path if step is not None else None
-
-

@@ -60,7 +60,7 @@ def _json_list(path: Path) -> list[Row]:
 
 def _parquet(path: Path) -> list[Row]:
     try:
-        from pyarrow import parquet
+        from pyarrow import parquet  # type: ignore[import-not-found]
     except ImportError as error:
         raise RowsError(f"{path}: Parquet files need pyarrow: pip install pyarrow, or save it as .jsonl") from error
     return [Row(f"record {n}", record) for n, record in enumerate(parquet.read_table(path).to_pylist(), start=1)]

@@ -13,7 +13,7 @@ Cutter = Callable[[str], list[str]]
 """A text to pieces; joined they give the text again."""
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_WORD = re.compile(rf"\s*(?:[{_CJK}]|[^\s{_CJK}]+)|\s+$")
+_WORD = re.compile(rf"\s*(?:[{_CJK}]|[^\s{_CJK}]+)(?:\s+\Z)?|\s+\Z")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 _LEVELS = (re.compile(r"\n\s*\n"), re.compile(r"\n"), _SENTENCE_END, re.compile(r"(?<=[,;:，；：、])\s*"))
 """Where a recursive cut is tried first, second ...; after them, between units."""
@@ -25,7 +25,7 @@ def characters(text: str) -> list[str]:
 
 
 def words(text: str) -> list[str]:
-    """One piece a word with the blanks before it; a Chinese, Japanese or Korean character is a word."""
+    """One piece a word, with its blanks; a Chinese, Japanese or Korean character is a word."""
     return _WORD.findall(text)
 
 

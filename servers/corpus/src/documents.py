@@ -48,7 +48,7 @@ def _pdf_text(path: Path) -> str:
     except ImportError as error:
         raise DocumentError(f"{path}: PDF files need PyMuPDF (AGPL-3.0): pip install 'ragwb[pdf]'") from error
     try:
-        with pymupdf.open(path) as pdf:
+        with pymupdf.open(path) as pdf:  # type: ignore[no-untyped-call]
             if pdf.needs_pass:
                 raise DocumentError(f"{path}: the PDF is locked by a password; save it without one")
             return "\n\n".join(page.get_text(sort=True).strip() for page in pdf).strip()

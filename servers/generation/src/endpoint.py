@@ -7,10 +7,14 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from answering import GenerationError, Messages, OnToken
 from endpoint_errors import explain, wait_before_retry
+
+if TYPE_CHECKING:
+    from openai import AsyncStream
+    from openai.types.chat import ChatCompletionChunk
 
 
 class Endpoint:
@@ -78,7 +82,8 @@ class Endpoint:
             return text, choice.get("finish_reason")
         tokens: list[str] = []
         reason = None
-        async with raw.parse() as stream:
+        stream = cast("AsyncStream[ChatCompletionChunk]", raw.parse())
+        async with stream:
             async for chunk in stream:
                 for part in chunk.choices:
                     reason = part.finish_reason or reason

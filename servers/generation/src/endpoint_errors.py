@@ -24,7 +24,7 @@ def wait_before_retry(error: OpenAIError, attempt: int, base_delay: float) -> fl
     """
     from openai import APIConnectionError, APIStatusError
 
-    delay = base_delay * 2**attempt + random.uniform(0, 0.25)
+    delay = base_delay * 2.0**attempt + random.uniform(0, 0.25)
     if isinstance(error, APIConnectionError):
         return delay
     if not isinstance(error, APIStatusError):
@@ -32,13 +32,12 @@ def wait_before_retry(error: OpenAIError, attempt: int, base_delay: float) -> fl
     passes = error.status_code in (408, 429) or error.status_code >= 500
     if not passes or _NO_CREDIT.search(f"{error.code} {error.type} {server_text(error)}"):
         return None
-    asked = retry_after(error)
+    asked = retry_after(error.response.headers.get("retry-after"))
     return delay if asked is None else asked
 
 
-def retry_after(error: APIStatusError) -> float | None:
+def retry_after(value: str | None) -> float | None:
     """The header Retry-After in seconds; it may hold seconds or a date."""
-    value = error.response.headers.get("retry-after")
     if value is None:
         return None
     try:

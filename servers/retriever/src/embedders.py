@@ -125,5 +125,5 @@ def unit_rows(rows: Any) -> Vectors:
 
     vectors = np.asarray(rows, dtype=np.float32)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    units: Vectors = vectors / np.where(lengths == 0, 1, lengths)
+    units: Vectors = (vectors / np.where(lengths == 0, 1, lengths)).astype(np.float32, copy=False)
     return units

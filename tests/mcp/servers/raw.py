@@ -31,7 +31,12 @@ def call(number, name, params):
         for asked in ("ping", "roots/list", "sampling/createMessage"):
             say({"id": asked, "method": asked, "params": {}})
         answers = [json.loads(sys.stdin.readline()) for _ in range(3)]
-        say({"id": number, "result": {"content": [], "structuredContent": {"answers": answers, "meta": params["_meta"]}}})
+        say(
+            {
+                "id": number,
+                "result": {"content": [], "structuredContent": {"answers": answers, "meta": params["_meta"]}},
+            }
+        )
     else:
         say({"id": number, "result": {"structuredContent": {"score_ls": [float("nan")]}}})
 

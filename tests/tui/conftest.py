@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.tui.fakes import NOW, FakeRecord, FakeTools, Lab
+from tests.tui.support import Opened
+from workbench.engine.debugger import Debugger
+from workbench.pipeline.prepare import prepare
+from workbench.tui.app import WorkbenchApp
+
+PROJECT = {
+    "servers/lab/src/lab.py": "",
+    "servers/lab/parameter.yaml": "items: [fig, apple, kiwi, date]\ntop_k: 2\nlong_enough: 7\n",
+}
+
+
+@pytest.fixture(autouse=True)
+def same_in_every_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """No clock, colour setting, time zone or folder of this machine shows in a picture."""
+    for name in ("NO_COLOR", "TEXTUAL_THEME", "COLORTERM", "TEXTUAL_ANIMATIONS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TZ", "UTC")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    time.tzset()
+    still = SimpleNamespace(time=lambda: NOW, monotonic=lambda: 0.0)
+    monkeypatch.setattr("workbench.engine.debugger.time", still)
+    monkeypatch.setattr("workbench.engine.visiting.time", still)
+    for module in ("textual.app", "textual.pilot"):  # the pilot waits for an idle processor: 60 ms a key
+        monkeypatch.setattr(f"{module}.wait_for_idle", _let_others_run)
+    yield
+    os.environ.pop("TZ", None)
+    time.tzset()
+
+
+async def _let_others_run(*_: float) -> None:
+    await asyncio.sleep(0.001)
+
+
+@pytest.fixture
+def open_pipeline(tmp_path: Path) -> Iterator[Callable[..., Opened]]:
+    """Make the app for a pipeline text, over fake tools; what is left of it is closed after the test."""
+    opened: list[Opened] = []
+
+    def make(text: str, lab: Lab | None = None, **settings: Any) -> Opened:
+        for name, content in PROJECT.items():
+            file = tmp_path / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(content, encoding="utf-8")
+        file = tmp_path / "lab.yaml"
+        file.write_text("servers:\n  lab: servers/lab\n" + text, encoding="utf-8")
+        tools: list[FakeTools] = []
+
+        def make_debugger(emit: Any) -> Debugger:
+            tools.append(FakeTools(emit, lab, **settings))
+            return Debugger(prepare(file), tools[0], emit=emit, record=FakeRecord)
+
+        app = WorkbenchApp(prepare(file), make_debugger, clock=lambda: NOW)
+        opened.append(Opened(app, tools[0]))
+        return opened[-1]
+
+    yield make
+    for one in opened:
+        if one.app.engine.debugger.state.status != "closed" and one.was_started:
+            asyncio.new_event_loop().run_until_complete(one.app.engine.close(3))

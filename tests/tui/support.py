@@ -1,0 +1,110 @@
+"""Driving an app in a test: press keys, and wait until the engine has done what they ask."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from textual.pilot import Pilot
+
+from tests.tui.fakes import FakeTools
+from workbench.engine.debugger import Debugger
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.workbench_screen import WorkbenchScreen
+
+LOOP = """\
+pipeline:
+- lab.get_items
+- loop:
+    times: 5
+    steps:
+    - branch:
+        router:
+        - lab.route_done
+        branches:
+          more:
+          - lab.extend
+          done: []
+- lab.search
+"""
+
+RAG = """\
+pipeline:
+- lab.get_items
+- lab.search
+- lab.ask
+- lab.generate
+"""
+
+
+@dataclass
+class Opened:
+    """An app and the tools behind it."""
+
+    app: WorkbenchApp
+    tools: FakeTools
+
+    @property
+    def debugger(self) -> Debugger:
+        return self.app.engine.debugger
+
+    @property
+    def screen(self) -> WorkbenchScreen:
+        screen = self.app.screen_stack[0]
+        assert isinstance(screen, WorkbenchScreen)
+        return screen
+
+    @property
+    def was_started(self) -> bool:
+        return self.app.engine._thread.is_alive()
+
+    @asynccontextmanager
+    async def running(self, size: tuple[int, int] = (160, 45)) -> AsyncIterator[Keys]:
+        """Show it; the servers are up when this begins, and it is closed when it ends."""
+        async with self.app.run_test(size=size) as pilot:
+            keys = Keys(self, pilot)
+            await keys.settle()
+            yield keys
+            await self.app.engine.close(3)
+
+
+@dataclass
+class Keys:
+    """The keyboard of a test."""
+
+    opened: Opened
+    pilot: Pilot[Any]
+
+    async def press(self, *keys: str) -> None:
+        """Press keys one by one, each when what the one before asked for has come to its end."""
+        for key in keys:
+            await self.pilot.press(key)
+            await self.settle()
+
+    async def press_at_once(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+
+    async def settle(self) -> None:
+        """Wait until the engine stands still and the screen has heard of it."""
+        engine = self.opened.app.engine
+        await self.until(lambda: self.opened.was_started or engine.debugger.state.status == "closed")
+        if self.opened.was_started:
+            await engine.call(lambda: None)
+            await self.until(lambda: engine.debugger.state.status not in ("running", "starting"))
+            await engine.call(lambda: None)
+        await self.pilot.pause()
+        await self.until(lambda: not engine._told and not engine._is_notified)
+        await self.pilot.pause()
+
+    async def until(self, holds: Any, seconds: float = 5) -> None:
+        async with asyncio.timeout(seconds):
+            while not holds():
+                await self.pilot.pause(0.005)
+
+    def text(self) -> str:
+        """What is on the screen."""
+        lines = self.opened.app.screen._compositor.render_strips()
+        return "\n".join(strip.text for strip in lines)

@@ -1,0 +1,185 @@
+"""The two apps: the workbench that runs a pipeline, and the one that looks at saved runs."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import signal
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual.app import App
+from textual.command import Provider
+from textual.message import Message
+
+from workbench.cases.saved_run import SavedRun
+from workbench.engine.breakpoints import Breakpoint
+from workbench.engine.debugger import Debugger
+from workbench.engine.events import Emit, Event
+from workbench.engine.ports import Recorder, Tools
+from workbench.pipeline.prepare import Prepared
+from workbench.tui.bridge import CommandFailed, EngineThread
+from workbench.tui.dialogs import Confirm
+from workbench.tui.model import Clock, Model
+from workbench.tui.palette import ActionCommands
+from workbench.tui.problem_log import log_problem
+from workbench.tui.replay import ReplayScreen
+from workbench.tui.text import visible
+from workbench.tui.themes import load_themes
+from workbench.tui.workbench_screen import WorkbenchScreen
+
+CLOSE_SECONDS = 6.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a session on the screen ended: the exit code, and the memory file it left."""
+
+    code: int
+    memory: str | None = None
+
+
+class ThemedApp(App[Outcome]):
+    """What both apps share: themes, palette, styles."""
+
+    CSS_PATH = "styles.tcss"
+    TITLE = "ragwb"
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {ActionCommands}
+
+    def on_load(self) -> None:
+        themes, complaints = load_themes()
+        for theme in themes:
+            self.register_theme(theme)
+        dark = next((theme.name for theme in themes if theme.dark), None)
+        if dark is not None:
+            self.theme = dark
+        for complaint in complaints:
+            self.notify(visible(complaint), severity="warning", markup=False)
+
+
+class WorkbenchApp(ThemedApp):
+    """Runs one pipeline. The first picture is painted before any server is asked for."""
+
+    class EngineTold(Message):
+        """The engine has something to tell."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        make_debugger: Callable[[Emit], Debugger],
+        *,
+        breakpoints: Iterable[Breakpoint] = (),
+        clock: Clock = time.time,
+    ) -> None:
+        super().__init__()
+        self.sub_title = visible(prepared.pipeline.file.name)
+        self.engine = EngineThread(make_debugger, self._engine_told)
+        for found in breakpoints:
+            self.engine.debugger.breakpoints.set(found.step, found.condition)
+        self._model = Model(self.engine.debugger, clock)
+        self._is_leaving = False
+
+    def get_default_screen(self) -> WorkbenchScreen:
+        return WorkbenchScreen(self.engine, self._model)
+
+    def on_mount(self) -> None:
+        self.call_after_refresh(self.engine.start)
+        if not self.is_headless:
+            for number in (signal.SIGTERM, signal.SIGHUP):
+                asyncio.get_running_loop().add_signal_handler(number, self._leave)
+
+    # ---- the engine
+
+    def _engine_told(self) -> None:
+        """Called on the engine's thread."""
+        self.post_message(self.EngineTold())
+
+    def on_workbench_app_engine_told(self) -> None:
+        told = self.engine.drain()
+        self._model.take(one for one in told if isinstance(one, Event))
+        for failed in (one for one in told if isinstance(one, CommandFailed)):
+            self._show_failure(failed)
+        screen = self.screen_stack[0]
+        if isinstance(screen, WorkbenchScreen) and screen.is_mounted:
+            screen.show_run()
+
+    def _show_failure(self, failed: CommandFailed) -> None:
+        message = failed.message
+        if failed.bug is not None:
+            file = log_problem(failed.bug)
+            message += f" (more in {file})" if file is not None else ""
+        self.notify(visible(message), severity="error", markup=False)
+
+    # ---- the end
+
+    async def action_quit(self) -> None:
+        if self._is_leaving or self.engine.debugger.state.status != "running":
+            self._leave()
+        else:
+            self.push_screen(Confirm("A step is running. Stop it and leave?"), self._answered)
+
+    def _answered(self, is_wanted: bool | None) -> None:
+        if is_wanted:
+            self._leave()
+
+    def _leave(self) -> None:
+        if self._is_leaving:
+            return
+        self._is_leaving = True
+        self.notify("stopping the servers", timeout=CLOSE_SECONDS)
+        self.run_worker(self._end(), exit_on_error=False)
+
+    async def _end(self) -> None:
+        failed = self.engine.debugger.failed is not None
+        await self.engine.close(CLOSE_SECONDS)
+        for failure in self.engine.drain():
+            if isinstance(failure, CommandFailed) and failure.bug is not None:
+                log_problem(failure.bug)
+        self.exit(Outcome(1 if failed else 0, self.engine.debugger.state.memory))
+
+
+class ReplayApp(ThemedApp):
+    """Looks at saved runs."""
+
+    def __init__(self, runs: Sequence[SavedRun]) -> None:
+        super().__init__()
+        self._runs = runs
+
+    def get_default_screen(self) -> ReplayScreen:
+        return ReplayScreen(self._runs)
+
+
+def run_workbench(
+    prepared: Prepared,
+    tools_for: Callable[[Emit], Tools],
+    record: Callable[[], Recorder],
+    breakpoints: Iterable[Breakpoint] = (),
+) -> Outcome:
+    """Show a pipeline and run it as the user steers; returns when the screen is closed and every server has ended."""
+
+    def make_debugger(emit: Emit) -> Debugger:
+        return Debugger(prepared, tools_for(emit), emit=emit, record=record)
+
+    app = WorkbenchApp(prepared, make_debugger, breakpoints=breakpoints)
+    _spare_the_collector()
+    try:
+        outcome = app.run()
+    finally:
+        asyncio.run(app.engine.close(CLOSE_SECONDS))
+    return outcome or Outcome(app.return_code or 0, app.engine.debugger.state.memory)
+
+
+def run_replay(runs: Sequence[SavedRun]) -> int:
+    """Show saved runs; returns when the screen is closed."""
+    app = ReplayApp(runs)
+    _spare_the_collector()
+    app.run()
+    return app.return_code or 0
+
+
+def _spare_the_collector() -> None:
+    """Collect garbage seldom: a full collection over large values holds up the screen."""
+    gc.set_threshold(20_000, 50, 1_000)
+    gc.freeze()
