@@ -100,7 +100,8 @@ def test_all_mistakes_in_one_pass(tmp_path: Path) -> None:
         tmp_path,
         "servers:\n  lab: servers/lab\nextra: 1\npipeline:\n- labb.x\n- lab\n"
         "- lab.t:\n    seconds: 0\n"
-        "- loop:\n    max_iterations: 3\n    body: []\n- branch:\n  - if: x\n- lab.t:\n    output: {a: memory_a}\n- 7\n",
+        "- loop:\n    max_iterations: 3\n    body: []\n- branch:\n  - if: x\n"
+        "- lab.t:\n    output: {a: memory_a}\n- 7\n",
     )
     assert [p.split(":")[0] for p in problems] == ["3", "5", "6", "8", "10", "10", "10", "11", "13", "15", "16"]
     text = "\n".join(problems)

@@ -12,6 +12,7 @@ import pytest
 import scores
 from answer_text import tokens, words
 from fastmcp.exceptions import ToolError
+from stemming import stem
 
 
 def column(metric: str, *pairs: tuple[str, list[str]]) -> list[float]:
@@ -75,6 +76,26 @@ def test_rouge() -> None:
     assert column("rouge-2", *pairs) == [1, 0, 1, 0]
     assert column("rouge-l", *pairs) == [1, 0, 1, 0.8]
     assert column("rouge-l", ("kiln red", ["red kiln"])) == [0.5]
+
+
+def test_rouge_compares_stems() -> None:
+    for metric in ("rouge-1", "rouge-2", "rouge-l"):
+        assert column(metric, ("run kiln", ["running kilns"])) == [1]
+
+
+STEMS = """
+caresses caress ponies poni cats cat feed feed agreed agre plastered plaster bled bled motoring motor sing
+sing conflated conflat troubled troubl sized size hopping hop tanned tan falling fall hissing hiss fizzed fizz
+failing fail filing file happy happi relational relat conditional condit rational ration digitizer digit
+vietnamization vietnam triplicate triplic formative form electrical electr hopeful hope goodness good revival
+reviv allowance allow inference infer airliner airlin adjustable adjust replacement replac adoption adopt
+communism commun activate activ probate probat rate rate controll control roll roll sky sky it it 1972s 1972s
+"""
+
+
+def test_stems_are_those_of_the_paper() -> None:
+    pairs = STEMS.split()
+    assert [stem(word) for word in pairs[::2]] == pairs[1::2]
 
 
 def test_normal_form() -> None:

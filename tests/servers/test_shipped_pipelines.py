@@ -65,7 +65,7 @@ def test_files_that_parameters_name_are_there(pipeline: Path) -> None:
     parameters = yaml.safe_load((pipeline.parent / f"parameter/{pipeline.stem}_parameter.yaml").read_text())
     servers = yaml.safe_load(pipeline.read_text())["servers"]
     assert set(parameters) <= set(servers)
-    assert [path for path in paths(parameters) if not (ROOT / path).is_file()] == []
+    assert [path for path in paths(parameters) if not (ROOT / path).exists()] == []
 
 
 @pytest.mark.parametrize("server", SERVERS, ids=lambda path: path.name)

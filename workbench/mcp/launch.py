@@ -68,7 +68,8 @@ def _interpreter(source: ServerSource, python: str | None) -> str:
 
 
 def _environment(source: ServerSource, *, ours: bool) -> dict[str, str]:
-    env = {**_DEFAULTS, **os.environ, **_ALWAYS, "RAGWB_PROJECT": str(source.cwd)}
+    places = {"RAGWB_PROJECT": str(source.cwd), "RAGWB_OUTPUT": str(Path.cwd())}
+    env = {**_DEFAULTS, **os.environ, **_ALWAYS, **places}
     if ours:
         env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(COMPAT_FOLDER), os.environ.get("PYTHONPATH")]))
     return {**env, **source.env}

@@ -13,25 +13,27 @@ def project() -> Path:
     return Path(os.environ.get("RAGWB_PROJECT") or Path.cwd())
 
 
+def outputs() -> Path:
+    """The folder in which ragwb was called: what tools write goes there, as the memory files do."""
+    return Path(os.environ.get("RAGWB_OUTPUT") or Path.cwd())
+
+
 def find_file(path: str | Path) -> Path:
     """The file or folder a tool is to read.
 
-    An absolute path as it is; a relative one in the project folder, else among what ragwb ships. If there is
-    none, the place in the project folder, so that the error names it.
+    An absolute path as it is; a relative one in the project folder, else where tools write, else among what ragwb
+    ships. If there is none, the place in the project folder, so that the error names it.
     """
     given = Path(path).expanduser()
-    in_project = project() / given
-    if in_project.exists():
-        return in_project
-    shipped = shipped_folder() / given
-    return shipped if shipped.exists() else in_project
+    places = [folder / given for folder in (project(), outputs(), shipped_folder())]
+    return next((place for place in places if place.exists()), places[0])
 
 
 def output_path(path: str | Path) -> Path:
     """The file or folder a tool is to write, with the folders above it made.
 
-    A relative path is in the folder that ``RAGWB_OUTPUT`` names, else in the current one.
+    A relative path is in the folder in which ragwb was called.
     """
-    place = Path(os.environ.get("RAGWB_OUTPUT") or Path.cwd()) / Path(path).expanduser()
+    place = outputs() / Path(path).expanduser()
     place.parent.mkdir(parents=True, exist_ok=True)
     return place

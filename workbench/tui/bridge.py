@@ -51,6 +51,7 @@ class EngineThread:
         self._told: deque[Told] = deque()
         self._flush: asyncio.TimerHandle | None = None
         self._is_notified = False
+        self._is_closing = False
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._serve, name="engine", daemon=True)
         self.debugger = make_debugger(self._emit)
@@ -62,10 +63,13 @@ class EngineThread:
 
     def submit(self, command: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
         """Run a command on the engine's thread; what it raises is told like an event."""
-        self._on_loop(self._guarded(command, args, kwargs))
+        if not self._is_closing:
+            self._on_loop(self._guarded(command, args, kwargs))
 
     async def call(self, command: Callable[..., Any], *args: Any) -> Any:
         """Run a command on the engine's thread and wait for what it returns or raises."""
+        if self._is_closing:
+            raise CommandRefused("the session is being closed")
         result = await asyncio.wrap_future(self._on_loop(_run(command, args, {})))
         self._tell(CommandDone())
         return result
@@ -81,14 +85,16 @@ class EngineThread:
 
     async def close(self, seconds: float) -> bool:
         """End the session and the thread; False if that took longer than this, and the thread was left behind."""
-        if not self._thread.is_alive():
-            return True
-        ending = self._on_loop(self._guarded(self.debugger.close, (), {}))
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.wrap_future(ending), seconds)
-        with contextlib.suppress(RuntimeError):
+        if self._thread.ident is None:
+            self._loop.close()
+        elif self._thread.is_alive() and not self._is_closing:
+            ending = self._on_loop(self._guarded(self.debugger.close, (), {}))
+            self._is_closing = True
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.wrap_future(ending), seconds)
             self._loop.call_soon_threadsafe(self._loop.stop)
-        await asyncio.to_thread(self._thread.join, seconds)
+        if self._thread.is_alive():
+            await asyncio.to_thread(self._thread.join, seconds)
         return not self._thread.is_alive()
 
     # ---- on the engine's thread

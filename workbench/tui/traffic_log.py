@@ -44,7 +44,7 @@ class TrafficLog:
                 self._lines.append(TrafficLine(event, now, event.server))
             case _:
                 return
-        if len(self._lines) > KEPT_LINES or self._bytes > KEPT_BYTES:
+        while len(self._lines) > KEPT_LINES or (self._bytes > KEPT_BYTES and len(self._lines) > 1):
             self._drop_oldest()
 
     def _message(self, message: WireMessage) -> TrafficLine:

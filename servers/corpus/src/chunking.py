@@ -14,7 +14,8 @@ Cutter = Callable[[str], list[str]]
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _WORD = re.compile(rf"\s*(?:[{_CJK}]|[^\s{_CJK}]+)(?:\s+\Z)?|\s+\Z")
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+# A lone line end is no end of a sentence: many texts are wrapped.
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n\s*\n")
 _LEVELS = (re.compile(r"\n\s*\n"), re.compile(r"\n"), _SENTENCE_END, re.compile(r"(?<=[,;:，；：、])\s*"))
 """Where a recursive cut is tried first, second ...; after them, between units."""
 

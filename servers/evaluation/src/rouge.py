@@ -1,7 +1,6 @@
 """ROUGE-N and ROUGE-L F-measures (Lin 2004) over tokens.
 
-The tokens are those of ``answer_text``: words, and single characters for Chinese, Japanese and Korean. There
-is no stemming: "kilns" and "kiln" are two words.
+The tokens are those of ``answer_text``: stems of words, and single characters for Chinese, Japanese and Korean.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from answer_text import tokens, words
 from rouge import rouge_l, rouge_n
+from stemming import stem
 
 Score = Callable[[str, Sequence[str]], float]
 """(prediction, golds) -> score."""
@@ -60,6 +61,10 @@ def _token_f1(prediction: Sequence[str], gold: Sequence[str]) -> float:
     return 2 * common / (len(prediction) + len(gold)) if common else 0.0
 
 
+def _stems(tokens: Sequence[str]) -> list[str]:
+    return [stem(token) for token in tokens]
+
+
 def _best(compare: Callable[[Sequence[str], Sequence[str]], float], prediction: str, golds: Sequence[str]) -> float:
     return max((compare(tokens(prediction), tokens(gold)) for gold in golds), default=0.0)
 
@@ -70,7 +75,7 @@ METRICS: Mapping[str, Score] = {
     "stringem": stringem,
     "coverem": coverem,
     "f1": f1,
-    "rouge-1": lambda prediction, golds: _best(lambda p, g: rouge_n(p, g, 1), prediction, golds),
-    "rouge-2": lambda prediction, golds: _best(lambda p, g: rouge_n(p, g, 2), prediction, golds),
-    "rouge-l": lambda prediction, golds: _best(rouge_l, prediction, golds),
+    "rouge-1": lambda prediction, golds: _best(lambda p, g: rouge_n(_stems(p), _stems(g), 1), prediction, golds),
+    "rouge-2": lambda prediction, golds: _best(lambda p, g: rouge_n(_stems(p), _stems(g), 2), prediction, golds),
+    "rouge-l": lambda prediction, golds: _best(lambda p, g: rouge_l(_stems(p), _stems(g)), prediction, golds),
 }

@@ -1,0 +1,68 @@
+"""Pictures of the main states."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.tui.support import LOOP, RAG, Keys, Opened
+from workbench.cases.saved_run import read_runs
+from workbench.tui.app import ReplayApp
+
+Open = Callable[..., Opened]
+Picture = tuple[str, str, tuple[str, ...], tuple[int, int]]
+STUMBLE = "pipeline:\n- lab.get_items\n- lab.stumble\n"
+INTO_BRANCH = ("s", "s", "s", "s")
+
+
+@pytest.mark.parametrize(
+    "picture",
+    [
+        ("start", LOOP, (), (160, 45)),
+        ("values", RAG, ("n", "n", "n", "3", "right"), (160, 45)),
+        ("prompt", RAG, ("n", "n", "n", "full_stop", "full_stop"), (160, 45)),
+        ("source", LOOP, ("b", "full_stop", "full_stop", "full_stop"), (160, 45)),
+        ("failed", STUMBLE, ("c",), (160, 45)),
+        ("branch", LOOP, INTO_BRANCH, (160, 45)),
+        ("second round", LOOP, (*INTO_BRANCH, "s", "s"), (160, 45)),
+        ("finished", LOOP, ("c",), (160, 45)),
+        ("lens", RAG, ("c", "i", "]"), (160, 45)),
+        ("help", LOOP, ("question_mark",), (160, 45)),
+        ("edit", LOOP, ("n", "3", "e"), (160, 45)),
+        ("decision", LOOP.replace("route_done", "route_oddly"), (*INTO_BRANCH, "d"), (160, 45)),
+        ("viewer", RAG, ("n", "n", "3", "enter"), (100, 30)),
+        ("light", LOOP, ("n", "t"), (160, 45)),
+        ("medium", LOOP, (*INTO_BRANCH, "5"), (100, 30)),
+        ("narrow", LOOP, (*INTO_BRANCH, "slash"), (80, 24)),
+        ("narrow variables", LOOP, (*INTO_BRANCH, "3"), (80, 24)),
+    ],
+    ids=lambda picture: picture[0],
+)
+def test_workbench(open_pipeline: Open, snap_compare: Any, picture: Picture) -> None:
+    name, text, keys, size = picture
+    opened = open_pipeline(text)
+
+    async def drive(pilot: Any) -> None:
+        keyboard = Keys(opened, pilot)
+        await keyboard.settle()
+        await keyboard.press(*keys)
+
+    assert snap_compare(opened.app, terminal_size=size, run_before=drive), name
+    asyncio.run(opened.app.engine.close(3))
+
+
+@pytest.mark.parametrize("size", [(160, 45), (80, 24)])
+def test_replay(snap_compare: Any, tmp_path: Path, size: tuple[int, int]) -> None:
+    file = tmp_path / "memory_toy_rag_20250101_120000.json"
+    visits = [
+        {"step": "benchmark.get_data", "memory": {"memory_q_ls": ["who?", "北灯塔的看守人是谁？"]}},
+        {"step": "retriever.search", "memory": {"memory_ret_psg": [["a", "b"], ["c"]], "memory_n": 3}},
+        {"step": "evaluation.evaluate", "memory": {}},
+    ]
+    file.write_text(json.dumps(visits, ensure_ascii=False), encoding="utf-8")
+    assert snap_compare(ReplayApp(read_runs(file)), press=["down"], terminal_size=size)
