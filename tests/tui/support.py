@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 from tests.tui.fakes import FakeTools
 from workbench.engine.debugger import Debugger
 from workbench.tui.app import WorkbenchApp
+from workbench.tui.bridge import EngineThread
 from workbench.tui.workbench_screen import WorkbenchScreen
 
 LOOP = """\
@@ -64,7 +65,7 @@ class Opened:
     @asynccontextmanager
     async def running(self, size: tuple[int, int] = (160, 45)) -> AsyncIterator[Keys]:
         """Show it; the servers are up when this begins, and it is closed when it ends."""
-        async with self.app.run_test(size=size) as pilot:
+        async with self.app.run_test(size=size, notifications=True) as pilot:
             keys = Keys(self, pilot)
             await keys.settle()
             yield keys
@@ -90,11 +91,12 @@ class Keys:
     async def settle(self) -> None:
         """Wait until the engine stands still and the screen has heard of it."""
         engine = self.opened.app.engine
+        await self.pilot.pause()
         await self.until(lambda: self.opened.was_started or engine.debugger.state.status == "closed")
         if self.opened.was_started:
-            await engine.call(lambda: None)
+            await _heard(engine)
             await self.until(lambda: engine.debugger.state.status not in ("running", "starting"))
-            await engine.call(lambda: None)
+            await _heard(engine)
         await self.pilot.pause()
         await self.until(lambda: not engine._told and not engine._is_notified)
         await self.pilot.pause()
@@ -108,3 +110,8 @@ class Keys:
         """What is on the screen."""
         lines = self.opened.app.screen._compositor.render_strips()
         return "\n".join(strip.text for strip in lines)
+
+
+async def _heard(engine: EngineThread) -> None:
+    """Wait until the engine's loop has begun all that it was asked for."""
+    await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asyncio.sleep(0), engine._loop))

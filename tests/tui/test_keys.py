@@ -312,6 +312,34 @@ async def test_quitting_while_a_server_hangs_in_start(open_pipeline: Open) -> No
         await keys.until(lambda: opened.tools.is_closed)
 
 
+async def test_the_error_of_the_step_in_view_comes_to_the_front(open_pipeline: Open) -> None:
+    opened = open_pipeline("pipeline:\n- lab.get_items\n- lab.stumble\n")
+    async with opened.running() as keys:
+        await keys.press("n", "n")
+        assert opened.screen._step.view.id == "error"
+        await keys.press("e")
+        assert opened.screen.focused is opened.screen._step.inputs
+        await keys.press("e")
+        assert isinstance(opened.app.screen, EditDialog)
+
+
+async def test_the_mouse_selects_and_opens(open_pipeline: Open) -> None:
+    opened = open_pipeline(LOOP)
+    async with opened.running() as keys:
+        await keys.press("n")
+        await keys.pilot.click("#pipeline", offset=(5, 5))
+        await keys.settle()
+        step = opened.screen._tree.step
+        assert step is not None
+        assert step.path == "2.1.router.1"
+        await keys.pilot.click("#step-tabs", offset=(26, 0))
+        await keys.settle()
+        assert "lab: servers/lab" in keys.text()
+        await keys.pilot.click("#variables", offset=(3, 1), times=2)
+        await keys.settle()
+        assert "q_ls  list 4" in keys.text()
+
+
 async def test_every_action_has_a_method(open_pipeline: Open) -> None:
     opened = open_pipeline(LOOP)
     async with opened.running():

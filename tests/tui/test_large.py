@@ -21,6 +21,7 @@ async def test_two_million_letters_in_one_line(open_pipeline: Open) -> None:
     opened.tools.lab.items = ["字" * 2_000_000, "a" * 5_000_000]
     async with opened.running() as keys:
         await keys.press("n", "3", "right", "down")
+        assert "text 2.0M" in keys.text()
         begun = time.monotonic()
         await keys.press("enter")
         assert time.monotonic() - begun < 1

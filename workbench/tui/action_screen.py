@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, ClassVar, TypeVar
 
-from textual import on
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
@@ -98,12 +99,13 @@ class ActionScreen(Screen[T]):
         self.query_one(FindBar).remove_class("-shown")
         self.rows_in_front().focus()
 
-    def action_copy(self) -> None:
+    @work
+    async def action_copy(self) -> None:
         found = self.value_at_cursor()
         if found is None:
             self.say("there is no value at the cursor to copy")
             return
-        text = full_text(found[1])
+        text = await asyncio.to_thread(full_text, found[1])
         self.app.copy_to_clipboard(text.encode("utf-8", "surrogatepass").decode("utf-8", "replace"))
         self.say(f"copied {found[0]}: {len(text):,} letters")
 

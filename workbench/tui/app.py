@@ -31,6 +31,7 @@ from workbench.tui.themes import load_themes
 from workbench.tui.workbench_screen import WorkbenchScreen
 
 CLOSE_SECONDS = 6.0
+_WARNINGS_SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,8 @@ class WorkbenchApp(ThemedApp):
 
     def on_mount(self) -> None:
         self.call_after_refresh(self.engine.start)
+        for warning in self.engine.debugger.prepared.warnings[:_WARNINGS_SHOWN]:
+            self.notify(visible(str(warning)), severity="warning", markup=False)
         if not self.is_headless:
             for number in (signal.SIGTERM, signal.SIGHUP):
                 asyncio.get_running_loop().add_signal_handler(number, self._leave)

@@ -56,10 +56,10 @@ class KeyBar(Bar):
 
     def on_resize(self) -> None:
         parts: list[Part] = []
-        room = self.size.width - _cells(self._always)
+        room = self.size.width - cells(self._always)
         for action in self._actions:
             new = _key_parts(action)
-            room -= _cells(new)
+            room -= cells(new)
             if room < 0:
                 break
             parts += new
@@ -70,7 +70,7 @@ def _key_parts(action: Action) -> list[Part]:
     return [Part(f" {key_name(action.keys[0])}", "key"), Part(f" {action.label} ")]
 
 
-def _cells(parts: Sequence[Part]) -> int:
+def cells(parts: Sequence[Part]) -> int:
     return sum(cell_len(part.text) for part in parts)
 
 

@@ -62,8 +62,8 @@ class Changes:
 
     # ---- values
 
-    def edit(self, rows: RowsView, step: StepPane, variables: VariablesPane) -> None:
-        """Edit what is at the cursor, where that can be changed."""
+    def edit(self, rows: RowsView, step: StepPane, variables: VariablesPane) -> bool:
+        """Edit what is at the cursor; False where that can't be changed."""
         if rows is variables and variables.parameter is not None:
             key = variables.parameter
             value = self._debugger.state.pool.parameters[key.alias][key.name].value
@@ -74,7 +74,8 @@ class Changes:
         elif rows is step.inputs and step.argument is not None:
             self._edit_input(*step.argument)
         else:
-            self._screen.say("a variable, a parameter, or an input of the step that runs next can be edited")
+            return False
+        return True
 
     def _edit_variable(self, variable: Variable, index: int | None) -> None:
         """An item list is edited as a whole, or the item that is pinned or that the cursor is on."""

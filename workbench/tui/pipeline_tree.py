@@ -59,13 +59,13 @@ class PipelineTree(RowsView):
 
     def show(self) -> None:
         """Draw anew; where the run has moved, the cursor goes with it."""
-        present = self._model.debugger.state.place.step
-        running = self._model.debugger.state.running
-        if running is not None:
-            present = running.step
+        debugger = self._model.debugger
+        running = debugger.state.running
+        present = running.step if running is not None else debugger.state.place.step
         if present != self._present:
             self._present = present
-            self.select(present)
+            last = debugger.visits[-1].step if debugger.visits else None
+            self.select(present if present is not None else last)
         self.rows_changed()
 
     def select(self, path: str | None) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from workbench.engine.values import UNSET, Message
+from workbench.engine.values import UNSET, Message, shape
 from workbench.tui.text import ELLIPSIS, fit, one_line
 
 
@@ -47,6 +48,16 @@ def _pieces(value: Any, cells: int) -> Iterator[str]:
         yield json.dumps(value)
     else:
         yield one_line(str(value))
+
+
+def short_shape(value: Any) -> str:
+    """A value's shape, large numbers rounded: ``text 2.0M``, ``list 12k``."""
+    text = value.text if isinstance(value, Message) else value
+    return re.sub(r"\d{5,}", lambda found: _rounded(int(found[0])), shape(text))
+
+
+def _rounded(number: int) -> str:
+    return f"{number / 1_000_000:.1f}M" if number >= 1_000_000 else f"{number // 1_000}k"
 
 
 def full_text(value: Any) -> str:

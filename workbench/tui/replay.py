@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from workbench.cases.saved_run import UNSET_TEXT, SavedRun
-from workbench.tui.action_screen import ActionScreen
+from workbench.engine.values import count_of
 from workbench.tui.actions import REPLAY, bindings
-from workbench.tui.bars import Bar, TabBar
-from workbench.tui.panes import WIDTHS, PaneArea
+from workbench.tui.bars import Bar
+from workbench.tui.pane_screen import PaneScreen
+from workbench.tui.panes import PaneArea
 from workbench.tui.rows import Part, Row, RowsView
 from workbench.tui.values_view import Root, ValuesView
 from workbench.tui.viewer import ValueViewer
@@ -44,22 +45,20 @@ class Visits(RowsView):
         return Row((Part(f"{visit.number:>4} ", "dim"), Part(visit.step, "name"), Part(f"  {wrote}", "dim")))
 
 
-class ReplayScreen(ActionScreen[None]):
+class ReplayScreen(PaneScreen):
     """Shows one run at a time."""
 
     ACTIONS = REPLAY
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(REPLAY), Binding("escape", "restore", show=False)]
-    HORIZONTAL_BREAKPOINTS = WIDTHS
 
     def __init__(self, runs: Sequence[SavedRun]) -> None:
-        super().__init__()
-        self._runs = runs
-        self._number = 0
-        self._lens: int | None = None
         self._visits = Visits(id="visits")
         self._variables = ValuesView("no variable has been written yet", id="variables")
         self._snapshot = ValuesView("this visit wrote nothing", id="snapshot")
-        self._panes = PaneArea([self._visits, self._variables], [self._snapshot])
+        super().__init__(PaneArea([self._visits, self._variables], [self._snapshot]))
+        self._runs = runs
+        self._number = 0
+        self._lens: int | None = None
 
     def compose(self) -> ComposeResult:
         yield Bar(id="place")
@@ -94,7 +93,7 @@ class ReplayScreen(ActionScreen[None]):
         which = f"run {self._number + 1} of {len(self._runs)}  " if len(self._runs) > 1 else ""
         place = [Part(" ragwb replay  ", "key"), Part(f"{run.file.name}  ", "name"), Part(which)]
         step = f"visit {number} of {len(run.visits)}" if number else "no visits"
-        item = f"item [{self._lens}] of {run.count} " if self._lens is not None else f"{run.count} items "
+        item = f"item [{self._lens}] of {run.count} " if self._lens is not None else f"{count_of(run.count, 'item')} "
         right = [Part(item, "front" if self._lens is not None else "")]
         self.query_one("#place", Bar).show([*place, Part(step, "good")], right)
         self.query_one("#reason", Bar).show([Part(f" {NOT_HELD}", "dim")])
@@ -122,23 +121,6 @@ class ReplayScreen(ActionScreen[None]):
         if found is not None:
             self.app.push_screen(ValueViewer(*found))
 
-    # ---- panes
-
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        index = self._panes.index_of(event.widget)
-        if index is not None:
-            self._panes.bring_to_front(index)
-
-    @on(TabBar.Picked)
-    def _tab_picked(self, event: TabBar.Picked) -> None:
-        index = self._panes.picked(event)
-        if index is not None:
-            self._focus_pane(index)
-
-    def rows_in_front(self) -> RowsView:
-        pane = self._panes.panes[self._panes.front]
-        return pane if isinstance(pane, RowsView) else self._visits
-
     def value_at_cursor(self) -> tuple[str, Any] | None:
         rows = self.rows_in_front()
         if isinstance(rows, ValuesView):
@@ -146,34 +128,16 @@ class ReplayScreen(ActionScreen[None]):
         visit = self.run.visits[self._visits.cursor] if self.run.visits else None
         return (f"{visit.number} {visit.step}", dict(visit.saved)) if visit is not None else None
 
-    def _focus_pane(self, index: int) -> None:
-        self._panes.bring_to_front(index)
-        self.rows_in_front().focus()
-
-    def action_next_pane(self) -> None:
-        self._focus_pane(self._panes.front + 1)
-
-    def action_previous_pane(self) -> None:
-        self._focus_pane(self._panes.front - 1)
-
-    def action_maximise(self) -> None:
-        self.toggle_class("-alone")
-
-    def action_restore(self) -> None:
-        self.remove_class("-alone")
-
     # ---- items and runs
 
-    def action_toggle_lens(self) -> None:
-        if self.run.count:
-            self._set_lens(0 if self._lens is None else None)
+    @property
+    def lens(self) -> int | None:
+        return self._lens
 
-    def action_move_lens(self, distance: int) -> None:
-        if self.run.count:
-            at = self._lens if self._lens is not None else -1 if distance > 0 else self.run.count
-            self._set_lens((at + distance) % self.run.count)
+    def item_count(self) -> int:
+        return self.run.count
 
-    def _set_lens(self, item: int | None) -> None:
+    def pin(self, item: int | None) -> None:
         self._lens = item
         self._show_visit()
 

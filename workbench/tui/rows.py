@@ -122,16 +122,19 @@ class RowsView(ScrollView, can_focus=True):
 
     # ---- drawing
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        self._base, self._looks = self.rich_style, looks_of(self.app)  # once for all lines: they cost more than a line
+        self._blank = Strip.blank(self.row_width, self._base)
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
         index = y + self.scroll_offset.y
-        width = self.row_width
-        base = self.rich_style
+        width, base, looks = self.row_width, self._base, self._looks
         if index >= self.row_count():
-            return Strip.blank(width, base)
-        looks = looks_of(self.app)
+            return self._blank
         over = looks["cursor" if self.has_focus else "resting"] if index == self.cursor else Style()
         row = self.row(index)
-        right = list(cut(row.right, width // 2, fills=False))
+        right = [Part(" "), *cut(row.right, width * 2 // 5, fills=False)] if row.right else []
         left = cut(row.left, width - sum(cell_len(part.text) for part in right))
         segments = [Segment(text, base + looks[look] + over) for text, look in (*left, *right)]
         return Strip(segments).adjust_cell_length(width, base + over)
@@ -156,7 +159,8 @@ class RowsView(ScrollView, can_focus=True):
             self.post_message(self.Chosen(self, self.cursor))
 
     def on_click(self, event: events.Click) -> None:
-        index = event.y + self.scroll_offset.y
+        at = event.get_content_offset(self)
+        index = at.y + self.scroll_offset.y if at is not None else self.row_count()
         if index >= self.row_count():
             return
         if event.chain > 1:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.engine.values import shape
 from workbench.engine.visit import Visit
 from workbench.tui.model import Model
-from workbench.tui.previews import preview
+from workbench.tui.previews import preview, short_shape
 from workbench.tui.rows import Part, Row, RowsView
 from workbench.tui.text import column
 
@@ -64,5 +63,5 @@ class Snapshots(RowsView):
         item = ""
         if lens is not None and pool.is_item_list(visit.saved[name]):
             value, item = value[lens], f" [{lens}]"
-        left = (Part(f"    {column(f'memory_{name}{item}', 20)} "), Part(column(shape(value), 10) + " ", "dim"))
+        left = (Part(f"    {column(f'memory_{name}{item}', 20)} "), Part(column(short_shape(value), 10) + " ", "dim"))
         return Row((*left, Part(preview(value, self.row_width), "value")))

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.engine.debugger import State
+from workbench.engine.values import count_of
 from workbench.pipeline.model import Step, ToolStep
+from workbench.tui.bars import cells
 from workbench.tui.model import Model, ServerState
 from workbench.tui.previews import clock_time
 from workbench.tui.rows import Part
-from workbench.tui.text import one_line
+from workbench.tui.text import fit, one_line
 
 
 def place_parts(model: Model, width: int) -> tuple[list[Part], list[Part]]:
@@ -30,20 +32,24 @@ def place_parts(model: Model, width: int) -> tuple[list[Part], list[Part]]:
     if model.lens is not None:
         right.append(Part(f"item [{model.lens}] of {count}  ", "front"))
     elif count is not None:
-        right.append(Part(f"{count} items  "))
+        right.append(Part(f"{count_of(count, 'item')}  "))
     return parts, [*right, Part(f"{clock_time(model.elapsed)} ")]
 
 
-def reason_parts(model: Model) -> tuple[list[Part], list[Part]]:
+def reason_parts(model: Model, width: int) -> tuple[list[Part], list[Part]]:
     """The second line: why it stands, and what to press; at the right the servers that are not up."""
-    state = model.debugger.state
-    parts = [Part(" ")]
+    hints, servers = _hint(model, model.debugger.state), list(_servers(model))
+    why = _why(model, model.debugger.state)
+    room = max(20, width - cells([*hints, *servers]) - 4)
+    reason = [Part(fit(one_line(why.text), room), why.look), Part("  ")] if why.text else []
+    return [Part(" "), *reason, *hints], servers
+
+
+def _why(model: Model, state: State) -> Part:
+    """Why it stands, in one line; while it runs, what its call last said."""
     if state.stop is not None and state.stop.reason != "finished":
-        look = "bad" if state.stop.reason == "failed" else "dim"
-        parts += [Part(one_line(state.stop.why[:400]), look), Part("  ")]
-    if state.status == "running" and model.last_message:
-        parts += [Part(model.last_message[:200], "dim"), Part("  ")]
-    return [*parts, *_hint(model, state)], list(_servers(model))
+        return Part(state.stop.why.split("\n")[0][:400], "bad" if state.stop.reason == "failed" else "dim")
+    return Part(model.last_message[:400] if state.status == "running" else "", "dim")
 
 
 def _status(model: Model, state: State) -> Iterator[Part]:

@@ -38,6 +38,7 @@ class StepPane(Vertical):
         self._visit: Visit | None = None
         self._is_past = False
         self._front = 0
+        self._seen_error: str | None = None
 
     def compose(self) -> ComposeResult:
         yield TabBar(id="step-tabs")
@@ -102,12 +103,11 @@ class StepPane(Vertical):
 
     def show(self, step: Step | None, visit: Visit | None = None) -> None:
         """Show a step; ``visit`` is one that was picked, else it is the step as it stands now."""
-        is_other = step is not self._step
         self._step, self._is_past = step, visit is not None
         self._visit = visit
-        self.refresh_shown(is_other)
+        self.refresh_shown()
 
-    def refresh_shown(self, is_other: bool = False) -> None:
+    def refresh_shown(self) -> None:
         """Show the same step again, as it stands now."""
         step = self._step
         if not self._is_past:
@@ -118,13 +118,17 @@ class StepPane(Vertical):
         self.query_one("#output", ValuesView).show(list(self._outputs()))
         self.query_one("#prompt", TextView).show(self._prompt(bound))
         self.source.show(step)
-        error = self._error()
+        self._show_error(self._error())
+        self._show_tabs()
+
+    def _show_error(self, error: str | None) -> None:
+        """An error that was not seen yet comes to the front."""
         self.query_one("#error", TextView).show(error or "")
-        if error is not None and is_other:
+        if error is not None and error is not self._seen_error:
             self.show_tab(TABS.index("Error"))
         elif error is None and TABS[self._front] == "Error":
             self.show_tab(0)
-        self._show_tabs()
+        self._seen_error = error
 
     def _show_tabs(self) -> None:
         names = TABS if self._error() is not None else TABS[:-1]
@@ -203,7 +207,9 @@ def _origin(given: BoundInput, project: Path) -> tuple[Part, ...]:
     if given.is_edited:
         return (Part("edited", "mark"),)
     giver = f"visit {given.visit}" if given.visit is not None else given.origin.replace(f"{project}/", "")
-    return (Part(f" {described_source(given.source)[:30]}", "value"), Part(f" · {giver}", "dim"))
+    source = described_source(given.source)[:30]
+    written = (Part(source, "value"), Part(" · ", "dim")) if source != given.argument else ()
+    return (*written, Part(giver, "dim"))
 
 
 def _messages(value: Any) -> list[Message]:

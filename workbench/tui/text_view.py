@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from functools import lru_cache
 
-from rich.cells import chop_cells
+from rich.cells import cell_len, chop_cells
 
 from workbench.tui.rows import Part, Row, RowsView
 from workbench.tui.text import visible
 
 _MAY_BE_WIDE = re.compile("[\u1100-\u11ff\u231a-\U0010ffff]")
 _MEASURED_LINE, _MEASURED_TEXT = 2_000, 200_000
-"""Letters. What is longer is wrapped after a number of letters that fits in any case: nothing has to be measured."""
+"""Letters. What is longer is not wrapped at words, but after a number of letters that fits in any case."""
 
 
 class TextView(RowsView):
@@ -45,7 +46,7 @@ class TextView(RowsView):
         return self._count
 
     def row(self, index: int) -> Row:
-        return Row(tuple(self._marked(self.row_text(index))))
+        return Row(tuple(self._marked(self.row_text(index).rstrip())))
 
     def row_text(self, index: int) -> str:
         line = bisect_right(self._starts, index) - 1
@@ -78,20 +79,36 @@ class TextView(RowsView):
         if len(line) <= self._wrapped_for // 2:
             return 1
         if self._is_measured(line):
-            return len(chop_cells(line, self._wrapped_for)) or 1
+            return len(_wrapped(line, self._wrapped_for))
         return -(-len(line) // self._letters(line)) or 1
 
     def _part(self, line: str, number: int) -> str:
         if self._is_measured(line):
-            return (chop_cells(line, self._wrapped_for) or [""])[number]
+            return _wrapped(line, self._wrapped_for)[number]
         letters = self._letters(line)
         return line[number * letters : (number + 1) * letters]
 
     def _is_measured(self, line: str) -> bool:
-        return len(line) <= _MEASURED_LINE and len(self._text) <= _MEASURED_TEXT and not _is_narrow(line)
+        return len(line) <= _MEASURED_LINE and len(self._text) <= _MEASURED_TEXT
 
     def _letters(self, line: str) -> int:
         return self._wrapped_for if _is_narrow(line) else self._wrapped_for // 2
+
+
+@lru_cache(maxsize=1024)
+def _wrapped(line: str, width: int) -> list[str]:
+    """A line in rows of this width, broken after words where that is possible; joined they are the line."""
+    rows, room = [""], width
+    for word in re.findall(r"\S*\s*", line):
+        cells = cell_len(word.rstrip())
+        if cells > room and rows[-1]:
+            rows, room = [*rows, ""], width
+        if cells > width:
+            rows[-1:] = chop_cells(word, width)
+        else:
+            rows[-1] += word
+        room = width - cell_len(rows[-1])
+    return rows
 
 
 def _is_narrow(line: str) -> bool:

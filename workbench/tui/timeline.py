@@ -41,7 +41,7 @@ class Timeline(RowsView):
             case VisitFinished():
                 sign, note = Part("✓ ", "good"), "; ".join(event.warnings)
             case VisitFailed():
-                sign, note = Part("✗ ", "bad"), event.error
+                sign, note = Part("✗ ", "bad"), event.error.split("\n")[0]
             case StepSkipped():
                 left = (Part("  - ", "dim"), Part(event.name, "dim"), Part(f"  {event.reason}", "dim"))
                 return Row(left, (Part("skipped", "dim"),))

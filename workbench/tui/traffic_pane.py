@@ -45,7 +45,8 @@ class TrafficPane(RowsView):
         match event:
             case WireMessage():
                 arrow = Part("→ ", "good") if event.way == "sent" else Part("← ", "present")
-                number = Part(f"  #{event.id}" if event.id is not None else "", "dim")
+                visit = f"  visit {event.visit}" if event.visit is not None else ""
+                number = Part(f"  #{event.id}{visit}" if event.id is not None else "", "dim")
                 pair = Part(f"  {duration(line.seconds)}" if line.seconds is not None else "", "value")
                 left = (begin, arrow, Part(line.server), Part(f"  {line.method}", "name"), number)
                 return Row(left, (pair, Part(f"  {byte_size(event.size):>7}", "dim")))

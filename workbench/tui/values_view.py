@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from workbench.engine.values import UNSET, Message, shape
-from workbench.tui.previews import preview
+from workbench.engine.values import UNSET, Message
+from workbench.tui.previews import preview, short_shape
 from workbench.tui.rows import Part, Row, RowsView
 from workbench.tui.text import column
 
@@ -111,8 +111,8 @@ class ValuesView(RowsView):
         label = Part(f"{indent}{arrow} {column(node.label, names)} ", node.root.look if is_root else "dim")
         if node.pages:
             return Row((label,))
-        kind = node.root.shape if is_root and node.root.shape is not None else shape(node.value)
-        shapes = Part(column(kind, 10 if self.row_width >= 48 else 8) + " ", "dim")
+        kind = node.root.shape if is_root and node.root.shape is not None else short_shape(node.value)
+        shapes = Part(column(kind, 10 if self.row_width >= 48 else 9) + " ", "dim")
         look = "dim" if node.value is UNSET else "value"
         return Row((label, shapes, Part(preview(node.value, self.row_width), look)), node.root.notes if is_root else ())
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from workbench.engine.pool import Variable
-from workbench.engine.values import shape
 from workbench.tui.lens import item_of_variable
 from workbench.tui.model import Model
+from workbench.tui.previews import short_shape
 from workbench.tui.rows import Part
 from workbench.tui.values_view import Root, ValuesView
 
@@ -54,9 +54,8 @@ class VariablesPane(ValuesView):
         for variable in pool:
             value, is_item = item_of_variable(pool, variable, self._model.lens)
             name = f"{variable.name} [{self._model.lens}]" if is_item else variable.name
-            size = shape(value)
-            if not is_item and variable.is_wrong_length:
-                size = f"{size} of {variable.computed_for}"
+            is_wrong = variable.is_wrong_length and not is_item
+            size = f"{short_shape(value)} of {variable.computed_for}" if is_wrong else None
             yield Root(name, value, self._notes(variable), shape=size, key=variable.name)
 
     def _notes(self, variable: Variable) -> tuple[Part, ...]:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from workbench.engine.debugger import Command
-from workbench.tui.action_screen import ActionScreen
 from workbench.tui.actions import WORKBENCH, bindings
-from workbench.tui.bars import Bar, TabBar
+from workbench.tui.bars import Bar
 from workbench.tui.bridge import EngineThread
 from workbench.tui.changes import Changes
 from workbench.tui.message_text import message_text
 from workbench.tui.model import Model
-from workbench.tui.panes import WIDTHS, PaneArea
+from workbench.tui.pane_screen import PaneScreen
+from workbench.tui.panes import PaneArea
 from workbench.tui.pipeline_tree import PipelineTree
 from workbench.tui.rows import RowsView
 from workbench.tui.snapshots import Snapshots
@@ -31,26 +31,23 @@ from workbench.tui.viewer import ValueViewer
 TICK_SECONDS = 0.5
 
 
-class WorkbenchScreen(ActionScreen[None]):
+class WorkbenchScreen(PaneScreen):
     """Lays out the panes, and hands commands to the engine."""
 
     ACTIONS = WORKBENCH
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(WORKBENCH), Binding("escape", "restore", show=False)]
-    HORIZONTAL_BREAKPOINTS = WIDTHS
 
     def __init__(self, engine: EngineThread, model: Model) -> None:
-        super().__init__()
-        self._engine = engine
-        self._model = model
         self._tree = PipelineTree(engine.debugger.prepared.pipeline, model, id="pipeline")
         self._step = StepPane(model, id="step")
         self._variables = VariablesPane(model, id="variables")
         self._timeline = Timeline(model, id="timeline")
         self._traffic = TrafficPane(model, id="traffic")
         self._snapshots = Snapshots(model, id="snapshots")
-        self._panes = PaneArea(
-            [self._tree, self._step, self._variables], [self._timeline, self._traffic, self._snapshots]
-        )
+        upper, lower = [self._tree, self._step, self._variables], [self._timeline, self._traffic, self._snapshots]
+        super().__init__(PaneArea(upper, lower))
+        self._engine = engine
+        self._model = model
         self._changes = Changes(self, engine, model)
         self._seen_stop: object = None
 
@@ -76,7 +73,7 @@ class WorkbenchScreen(ActionScreen[None]):
         self._traffic.show()
         self._snapshots.show()
         if self._is_at_new_place():
-            self._step.show(self._model.debugger.program.steps.get(self._model.debugger.state.place.step or ""))
+            self._step.show(self._tree.step)
         elif self._model.debugger.state.status != "running":
             self._step.refresh_shown()
 
@@ -91,7 +88,7 @@ class WorkbenchScreen(ActionScreen[None]):
 
     def _show_status(self) -> None:
         self.query_one("#place", Bar).show(*place_parts(self._model, self.size.width))
-        self.query_one("#reason", Bar).show(*reason_parts(self._model))
+        self.query_one("#reason", Bar).show(*reason_parts(self._model, self.size.width))
 
     def _tick(self) -> None:
         """Clocks go on where nothing else happens."""
@@ -121,36 +118,10 @@ class WorkbenchScreen(ActionScreen[None]):
 
     # ---- panes
 
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        index = self._panes.index_of(event.widget)
-        if index is not None:
-            self._panes.bring_to_front(index)
-
-    @on(TabBar.Picked)
-    def _tab_picked(self, event: TabBar.Picked) -> None:
-        index = self._panes.picked(event)
-        if index is not None:
-            self.action_show_pane(index + 1)
-
     def rows_in_front(self) -> RowsView:
-        pane = self._panes.panes[self._panes.front]
-        return self._step.view if pane is self._step else pane if isinstance(pane, RowsView) else self._tree
-
-    def action_show_pane(self, number: int) -> None:
-        self._panes.bring_to_front(number - 1)
-        self.rows_in_front().focus()
-
-    def action_next_pane(self) -> None:
-        self.action_show_pane(self._panes.front + 2)
-
-    def action_previous_pane(self) -> None:
-        self.action_show_pane(self._panes.front)
-
-    def action_maximise(self) -> None:
-        self.toggle_class("-alone")
-
-    def action_restore(self) -> None:
-        self.remove_class("-alone")
+        if self._panes.panes[self._panes.front] is self._step:
+            return self._step.view
+        return super().rows_in_front()
 
     def action_show_tab(self, distance: int) -> None:
         self._step.show_tab_beside(distance)
@@ -169,19 +140,14 @@ class WorkbenchScreen(ActionScreen[None]):
 
     # ---- the item lens
 
-    def action_toggle_lens(self) -> None:
-        if self._model.debugger.state.pool.count:
-            self._set_lens(0 if self._model.lens is None else None)
-        else:
-            self.say("there are no items yet")
+    @property
+    def lens(self) -> int | None:
+        return self._model.lens
 
-    def action_move_lens(self, distance: int) -> None:
-        count = self._model.debugger.state.pool.count
-        if count:
-            at = self._model.lens if self._model.lens is not None else -1 if distance > 0 else count
-            self._set_lens((at + distance) % count)
+    def item_count(self) -> int:
+        return self._model.debugger.state.pool.count or 0
 
-    def _set_lens(self, item: int | None) -> None:
+    def pin(self, item: int | None) -> None:
         self._model.lens = item
         self.show_run()
         self._step.refresh_shown()
@@ -221,7 +187,10 @@ class WorkbenchScreen(ActionScreen[None]):
         self._changes.decide()
 
     def action_edit(self) -> None:
-        self._changes.edit(self.rows_in_front(), self._step, self._variables)
+        if not self._changes.edit(self.rows_in_front(), self._step, self._variables):
+            self._step.show_tab(0)
+            self.action_show_pane(2)
+            self.say("an input of the step that runs next, a variable or a parameter can be edited: select it first")
 
     def _selected_step(self) -> str | None:
         """The step at the tree's cursor; in the source, the one at that line."""
