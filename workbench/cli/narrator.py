@@ -26,6 +26,9 @@ from workbench.pipeline.model import Pipeline
 if TYPE_CHECKING:
     from rich.status import Status
 
+LINE_LETTERS = 200
+"""How much of a server's line is told."""
+
 
 def seconds(value: float) -> str:
     """A duration as people say it: ``12 ms``, ``1.3 s``, ``2 min 5 s``."""
@@ -74,7 +77,7 @@ class Narrator:
             case ServerOutput(stream="stdout"):
                 self._line(
                     f"server {event.server} wrote to stdout, which belongs to the protocol (print to stderr): "
-                    + one_line(event.text)
+                    + one_line(event.text, LINE_LETTERS)
                 )
             case _:
                 pass
@@ -103,7 +106,9 @@ class Narrator:
         """Tell which servers are still starting after so many seconds, and what each said last."""
         for alias in sorted(self._waiting):
             words = self._last_words.get(alias)
-            self._line(f"{alias}: starting, {seconds(elapsed)}" + (f": {one_line(words)}" if words else ""))
+            self._line(
+                f"{alias}: starting, {seconds(elapsed)}" + (f": {one_line(words, LINE_LETTERS)}" if words else "")
+            )
 
     def now(self, text: str) -> None:
         """What is running right now; plain lines have no place for it."""

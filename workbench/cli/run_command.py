@@ -14,7 +14,7 @@ from workbench.cli.exits import Exit
 from workbench.cli.narrator import Narrator, narrator_for
 from workbench.cli.report import say, say_problems
 from workbench.cli.result import as_json, as_text
-from workbench.cli.wiring import Wiring
+from workbench.cli.wiring import debugger_for
 from workbench.engine.debugger import Debugger
 from workbench.engine.event_log import EventLog
 from workbench.engine.events import Event
@@ -52,7 +52,7 @@ async def _run(prepared: Prepared, options: argparse.Namespace, narrator: Narrat
         if log is not None:
             log(event)
 
-    debugger = outcome["debugger"] = Wiring(prepared).debugger(emit, narrator.warn)
+    debugger = outcome["debugger"] = debugger_for(prepared, emit, narrator.warn)
     try:
         with _interruptible():
             return await _to_the_end(debugger, narrator)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from workbench.cases.saved_run import SavedRun
 from workbench.cli.report import say
-from workbench.cli.wiring import Wiring
+from workbench.cli.wiring import debugger_for
 from workbench.engine.breakpoints import Breakpoint
 from workbench.pipeline.prepare import Prepared
 
@@ -14,8 +14,7 @@ from workbench.pipeline.prepare import Prepared
 def open_workbench(prepared: Prepared, breakpoints: Sequence[Breakpoint]) -> int:
     from workbench.tui.app import run_workbench
 
-    wiring = Wiring(prepared)
-    outcome = run_workbench(prepared, wiring.tools, wiring.record, breakpoints)
+    outcome = run_workbench(prepared, lambda emit: debugger_for(prepared, emit), breakpoints)
     if outcome.memory:
         say(f"memory file: {outcome.memory}")
     return outcome.code

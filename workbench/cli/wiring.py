@@ -15,21 +15,16 @@ from workbench.record.redaction import Redactor
 OUTPUT = Path("output")
 
 
-class Wiring:
-    """The parts of one session. Secrets are masked in every event before anyone hears of it."""
+def debugger_for(prepared: Prepared, emit: Emit, warn: Callable[[str], None] | None = None) -> Debugger:
+    """A debugger with real servers. Secrets are masked in every event before anyone hears of it.
 
-    def __init__(self, prepared: Prepared) -> None:
-        self.prepared = prepared
-        self.redactor = Redactor.of(prepared.parameters)
+    ``warn`` hears what the memory file can't hold as it is.
+    """
+    redactor = Redactor.of(prepared.parameters)
+    emit = redactor.emit(emit)
 
-    def debugger(self, emit: Emit, warn: Callable[[str], None] | None = None) -> Debugger:
-        """A debugger with real servers; ``warn`` hears what the memory file can't hold as it is."""
-        emit = self.redactor.emit(emit)
-        return Debugger(self.prepared, self.tools(emit), emit=emit, record=lambda: self.record(warn))
+    def record() -> MemoryFile:
+        benchmark = benchmark_name(prepared.parameters)
+        return MemoryFile(OUTPUT, prepared.pipeline.stem, benchmark, mask=redactor.text, warn=warn)
 
-    def tools(self, emit: Emit) -> ServerHub:
-        return ServerHub(self.prepared.used_sources(), emit)
-
-    def record(self, warn: Callable[[str], None] | None = None) -> MemoryFile:
-        benchmark = benchmark_name(self.prepared.parameters)
-        return MemoryFile(OUTPUT, self.prepared.pipeline.stem, benchmark, mask=self.redactor.text, warn=warn)
+    return Debugger(prepared, ServerHub(prepared.used_sources(), emit), emit=emit, record=record)

@@ -4,24 +4,37 @@ from __future__ import annotations
 
 import re
 
-_PICTURES = {code: chr(0x2400 + code) for code in range(0x20) if code not in (0x09, 0x0A)}
-_PICTURES[0x7F] = "␡"
-_PICTURES |= dict.fromkeys(range(128, 160), "␛")
-# Marks that reorder or hide what follows them: embeddings, overrides, isolates, zero-width and line separators.
-_HIDDEN = (0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), 0x2028, 0x2029, 0x2060, *range(0x2066, 0x206A), 0xFEFF)
-_PICTURES |= dict.fromkeys((*_HIDDEN, *range(55296, 57344)), "�")
+_STAND_IN = "␦"
 _UNSAFE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ud800-\udfff\ufeff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 without newline and tab, DEL, C1
+    "\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"  # zero width, bidi
+    "\ufe00-\ufe0f\U000e0000-\U000e0fff"  # variation selectors, tags
+    "\ud800-\udfff]"  # lone surrogates
 )
+_VARIATION_SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 
 
 def visible(text: str) -> str:
-    """The text with stand-ins for every character that a terminal would obey; newlines and tabs are kept."""
-    text = text.replace("\r\n", "\n") if "\r" in text else text
-    return text.translate(_PICTURES) if _UNSAFE.search(text) else text
+    """The text with a visible stand-in for whatever could move the cursor, hide or reorder letters, or ring the bell.
+
+    Every text that was not written in this package passes here. Newlines and tabs stay. Variation selectors are left
+    out: they only choose a glyph, and terminals disagree about its width.
+    """
+    return _UNSAFE.sub(lambda found: _stand_in(found[0]), text)
 
 
-def one_line(text: str, limit: int = 200) -> str:
-    """The text on one line, cut to ``limit`` characters with its true length noted."""
-    start = visible(text[: limit + 1]).replace("\n", "⏎").replace("\t", " ")
-    return start if len(text) <= limit else f"{start[:limit]}… ({len(text):,} characters)"
+def one_line(text: str, limit: int | None = None) -> str:
+    """The text on one line: newlines and tabs become stand-ins too. Cut after ``limit`` letters, its length noted."""
+    start = visible(text[:limit]).replace("\n", "␊").replace("\t", "␉")
+    return start if limit is None or len(text) <= limit else f"{start}… ({len(text):,} letters)"
+
+
+def _stand_in(letter: str) -> str:
+    code = ord(letter)
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "␡"
+    if 0xD800 <= code <= 0xDFFF:
+        return "\ufffd"
+    return "" if _VARIATION_SELECTORS.match(letter) else _STAND_IN

@@ -18,7 +18,6 @@ from workbench.cases.saved_run import SavedRun
 from workbench.engine.breakpoints import Breakpoint
 from workbench.engine.debugger import Debugger
 from workbench.engine.events import Emit, Event
-from workbench.engine.ports import Recorder, Tools
 from workbench.pipeline.prepare import Prepared
 from workbench.tui.bridge import CommandFailed, EngineThread
 from workbench.tui.dialogs import Confirm
@@ -155,16 +154,9 @@ class ReplayApp(ThemedApp):
 
 
 def run_workbench(
-    prepared: Prepared,
-    tools_for: Callable[[Emit], Tools],
-    record: Callable[[], Recorder],
-    breakpoints: Iterable[Breakpoint] = (),
+    prepared: Prepared, make_debugger: Callable[[Emit], Debugger], breakpoints: Iterable[Breakpoint] = ()
 ) -> Outcome:
     """Show a pipeline and run it as the user steers; returns when the screen is closed and every server has ended."""
-
-    def make_debugger(emit: Emit) -> Debugger:
-        return Debugger(prepared, tools_for(emit), emit=emit, record=record)
-
     app = WorkbenchApp(prepared, make_debugger, breakpoints=breakpoints)
     _spare_the_collector()
     try:

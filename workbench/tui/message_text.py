@@ -19,8 +19,14 @@ def message_text(line: TrafficLine) -> tuple[str, Any]:
     if not isinstance(event, WireMessage):
         return f"{line.server} {event.type}", event.body()
     way = "to" if event.way == "sent" else "from"
-    text = event.line.decode("utf-8", "replace")
-    if event.size <= _DECODED_BYTES:
+    if line.folded:
+        return f"{len(line.folded)} messages {way} {line.server}  {line.method}", [_text(one) for one in line.folded]
+    return f"message {way} {line.server}  {line.method}", _text(event)
+
+
+def _text(message: WireMessage) -> str:
+    text = message.line.decode("utf-8", "replace")
+    if message.size <= _DECODED_BYTES:
         with contextlib.suppress(ValueError):
-            text = json.dumps(json.loads(text), indent=2, ensure_ascii=False)
-    return f"message {way} {line.server}  {line.method}", text
+            return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+    return text

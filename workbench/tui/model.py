@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from workbench.engine.cursor import step_at
 from workbench.engine.debugger import Debugger
@@ -30,6 +30,7 @@ from workbench.engine.events import (
 from workbench.engine.pool import Variable, VariablePool
 from workbench.engine.visit import Visit
 from workbench.pipeline.model import Step
+from workbench.record.redaction import Redactor
 from workbench.tui.progress import Progress
 from workbench.tui.traffic_log import TrafficLog
 
@@ -65,6 +66,7 @@ class Model:
         self.debugger = debugger
         self.clock = clock
         self.traffic = TrafficLog()
+        self._redactor = Redactor.of(debugger.prepared.parameters)
         self.servers: dict[str, ServerState] = {}
         self.lens: int | None = None
         self._begin()
@@ -77,6 +79,10 @@ class Model:
         self._at_stop = self._before
         self._ran = 0.0
         self._running_since: float | None = None
+
+    def without_secrets(self, value: Any) -> Any:
+        """A parameter as it is shown: its secrets masked."""
+        return self._redactor.value(value)
 
     # ---- events
 

@@ -14,7 +14,7 @@ from workbench.engine.inputs import BoundInput, BoundInputs, Skip, StepError
 from workbench.engine.values import Message
 from workbench.engine.visit import Visit
 from workbench.pipeline.binding import described_source
-from workbench.pipeline.model import Step, ToolStep
+from workbench.pipeline.model import FromParameter, Step, ToolStep
 from workbench.tui.bars import TabBar
 from workbench.tui.lens import item_of_input, position_in_input
 from workbench.tui.model import Model
@@ -152,6 +152,8 @@ class StepPane(Vertical):
         for given in bound.inputs:
             value, is_item = item_of_input(given, bound, self._model.lens)
             name = f"{given.argument} [{self._model.lens}]" if is_item else given.argument
+            if isinstance(given.source, FromParameter):
+                value = self._model.without_secrets(value)
             yield Root(
                 name,
                 value,

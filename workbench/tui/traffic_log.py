@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from workbench.engine.events import Event, ServerExited, ServerFailed, ServerOutput, ServerReady, WireMessage
 
@@ -20,6 +20,9 @@ class TrafficLine:
     server: str
     method: str = ""
     seconds: float | None = None
+    size: int = 0
+    folded: list[WireMessage] = field(default_factory=list)
+    """Progress notifications of one call, with nothing between them: all of them, where they are several."""
 
 
 class TrafficLog:
@@ -39,7 +42,7 @@ class TrafficLog:
         match event:
             case WireMessage():
                 self._bytes += event.size
-                self._lines.append(self._message(event))
+                self._fold_or_append(self._message(event), event)
             case ServerOutput() | ServerReady() | ServerFailed() | ServerExited():
                 self._lines.append(TrafficLine(event, now, event.server))
             case _:
@@ -47,20 +50,37 @@ class TrafficLog:
         while len(self._lines) > KEPT_LINES or (self._bytes > KEPT_BYTES and len(self._lines) > 1):
             self._drop_oldest()
 
+    def _fold_or_append(self, line: TrafficLine, message: WireMessage) -> None:
+        """The tokens of an answer come as hundreds of notifications: they share one line."""
+        before = self._lines[-1] if self._lines else None
+        if before is not None and _goes_on(before.event, message):
+            folded = before.folded or [before.event]  # type: ignore[list-item]
+            folded.append(message)
+            self._lines[-1] = replace(line, size=before.size + message.size, folded=folded)
+        else:
+            self._lines.append(line)
+
     def _message(self, message: WireMessage) -> TrafficLine:
+        line = TrafficLine(message, message.at, message.server, message.method or "", size=message.size)
         if message.id is None:
-            return TrafficLine(message, message.at, message.server, message.method or "")
+            return line
         if message.method is not None:
             self._asked[message.server, message.way, message.id] = message
-            return TrafficLine(message, message.at, message.server, message.method)
+            return line
         asked_way = "received" if message.way == "sent" else "sent"
         asked = self._asked.pop((message.server, asked_way, message.id), None)
-        if asked is None:
-            return TrafficLine(message, message.at, message.server)
-        return TrafficLine(message, message.at, message.server, asked.method or "", message.at - asked.at)
+        return replace(line, method=asked.method or "", seconds=message.at - asked.at) if asked is not None else line
 
     def _drop_oldest(self) -> None:
         count = max(1, len(self._lines) // 10)
         dropped, self._lines = self._lines[:count], self._lines[count:]
-        self._bytes -= sum(line.event.size for line in dropped if isinstance(line.event, WireMessage))
+        self._bytes -= sum(line.size for line in dropped)
         self.dropped += count
+
+
+def _goes_on(before: Event, message: WireMessage) -> bool:
+    return (
+        isinstance(before, WireMessage)
+        and before.method == message.method == "notifications/progress"
+        and (before.server, before.visit) == (message.server, message.visit)
+    )

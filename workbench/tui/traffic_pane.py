@@ -48,8 +48,9 @@ class TrafficPane(RowsView):
                 visit = f"  visit {event.visit}" if event.visit is not None else ""
                 number = Part(f"  #{event.id}{visit}" if event.id is not None else "", "dim")
                 pair = Part(f"  {duration(line.seconds)}" if line.seconds is not None else "", "value")
-                left = (begin, arrow, Part(line.server), Part(f"  {line.method}", "name"), number)
-                return Row(left, (pair, Part(f"  {byte_size(event.size):>7}", "dim")))
+                times = Part(f"  x {len(line.folded)}", "value") if line.folded else Part("")
+                left = (begin, arrow, Part(line.server), Part(f"  {line.method}", "name"), times, number)
+                return Row(left, (pair, Part(f"  {byte_size(line.size):>7}", "dim")))
             case ServerOutput():
                 is_stray = event.stream == "stdout"
                 sign = Part("! stray stdout " if is_stray else "· stderr ", "warning" if is_stray else "dim")

@@ -70,4 +70,5 @@ class VariablesPane(ValuesView):
         for alias in self._model.debugger.prepared.pipeline.used_aliases():
             for name, parameter in parameters.get(alias, {}).items():
                 notes = (Part(" edited", "mark"),) if parameter.origin == "edited" else ()
-                yield Root(f"{alias} ${name}", parameter.value, notes, look="dim", key=ParameterKey(alias, name))
+                value = self._model.without_secrets(parameter.value)
+                yield Root(f"{alias} ${name}", value, notes, look="dim", key=ParameterKey(alias, name))
