@@ -14,6 +14,9 @@ from workbench.mcp.hub import ServerHub
 from workbench.pipeline.declaration import ServerDeclaration
 from workbench.pipeline.prepare import Prepared, prepare
 from workbench.record.memory_file import MemoryFile, benchmark_name
+from workbench.record.run_record import RunRecord
+from workbench.record.session_reader import SavedSession, read_session
+from workbench.record.session_writer import SessionWriter
 
 CONFORMANCE = Path(__file__).parent / "conformance"
 
@@ -46,21 +49,44 @@ class SharedServers:
 
 
 class Session:
-    """A debugger on lent servers, with the events it told and the memory file it leaves."""
+    """A debugger on lent servers, with the events it told and the memory file it leaves.
 
-    def __init__(self, prepared: Prepared, hub: ServerHub, folder: Path) -> None:
+    With ``keeps`` there is a session file too; ``resumed`` is another debugger that goes on from it.
+    """
+
+    def __init__(self, prepared: Prepared, hub: ServerHub, folder: Path, *, keeps: bool = False) -> None:
+        self.prepared, self.hub, self.folder = prepared, hub, folder
         self.events: list[Event] = []
         self.servers = SharedServers(hub)
-        self.debugger = Debugger(
-            prepared,
-            self.servers,
-            emit=self.events.append,
-            record=lambda: MemoryFile(folder, prepared.pipeline.stem, benchmark_name(prepared.parameters)),
+        self.saved: SavedSession | None = None
+        self.keeps = keeps
+        self.file = folder / f"{prepared.pipeline.stem}.ragwb"
+        self.debugger = Debugger(prepared, self.servers, emit=self.events.append, record=self._record)
+
+    def _record(self) -> RunRecord:
+        memory = MemoryFile(self.folder, self.prepared.pipeline.stem, benchmark_name(self.prepared.parameters))
+        if not self.keeps:
+            return RunRecord(memory)
+        if self.saved is None:
+            return RunRecord(memory, SessionWriter(self.file, {}))
+        return RunRecord(
+            memory, SessionWriter(self.file, {}, after_seq=self.saved.last_seq, versions=self.saved.versions)
         )
 
     async def open(self) -> Debugger:
         await self.debugger.open(wait_for_servers=True)
         return self.debugger
+
+    async def resumed(self) -> Session:
+        """Leave this session, and open its file in another one."""
+        await self.debugger.close()
+        session = Session(self.prepared, self.hub, self.folder)
+        session.keeps = True
+        session.saved = saved = read_session(self.file, self.prepared.parameters.values)
+        session.debugger = Debugger(self.prepared, session.servers, emit=session.events.append, record=session._record)
+        session.debugger.restore(saved.timelines, saved.present, saved.late_edits)
+        await session.open()
+        return session
 
     def memory(self) -> list[dict[str, Any]]:
         path = self.debugger.state.memory
@@ -74,5 +100,48 @@ async def run_to_end(pipeline: Path, hub: ServerHub, folder: Path) -> tuple[Sess
     session = Session(prepare(pipeline), hub, folder)
     debugger = await session.open()
     stopped = await debugger.run("continue")
+    await debugger.close()
+    return session, stopped
+
+
+async def step_by_step(pipeline: Path, hub: ServerHub, folder: Path) -> tuple[Session, Stopped]:
+    session = Session(prepare(pipeline), hub, folder)
+    debugger = await session.open()
+    while (stopped := await debugger.run("into")).reason == "step":
+        pass
+    await debugger.close()
+    return session, stopped
+
+
+async def resume_before_every_step(pipeline: Path, hub: ServerHub, folder: Path) -> tuple[Session, Stopped]:
+    """Leave the session after every visit, and go on from its file."""
+    session = Session(prepare(pipeline), hub, folder, keeps=True)
+    await session.open()
+    count = 0
+    while (stopped := await session.debugger.run("into")).reason == "step":
+        if len(session.debugger.visits) > count:
+            count = len(session.debugger.visits)
+            session = await session.resumed()
+    await session.debugger.close()
+    return session, stopped
+
+
+async def back_and_forth(pipeline: Path, hub: ServerHub, folder: Path) -> tuple[Session, Stopped]:
+    """Go back after every visit and forth again; every other one is run anew, in a fork."""
+    session = Session(prepare(pipeline), hub, folder)
+    debugger = await session.open()
+    count = 0
+    while (stopped := await debugger.run("into")).reason == "step":
+        if debugger.state.position == count:
+            continue
+        count = debugger.state.position
+        await debugger.step_back()
+        if count % 2:
+            await debugger.step_forth()
+        while debugger.state.position < count:
+            stopped = await debugger.run("into")
+            assert stopped.reason in ("step", "finished")
+        if stopped.reason == "finished":
+            break
     await debugger.close()
     return session, stopped

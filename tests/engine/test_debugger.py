@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.support import CONFORMANCE, Session
-from workbench.engine.debugger import CommandRefused, Debugger
+from workbench.engine.debugger import Debugger
 from workbench.engine.events import BranchRouted, LoopFinished, StepSkipped, VisitFailed
 from workbench.engine.expressions import ExpressionError
 from workbench.engine.inputs import BoundInputs
+from workbench.engine.state import CommandRefused
 from workbench.engine.values import UNSET
 from workbench.mcp.hub import ServerHub
 from workbench.pipeline.prepare import prepare

@@ -1,10 +1,12 @@
-"""The memory file: complete at any moment, never over another, and nothing in it that JSON does not know."""
+"""The memory file: complete whenever it is there, never over another, and nothing in it that JSON does not know."""
 
 from __future__ import annotations
 
 import json
 from datetime import datetime
 from pathlib import Path
+
+import pytest
 
 from workbench.engine.pool import Variable
 from workbench.engine.values import UNSET, Message
@@ -24,45 +26,27 @@ def memory(folder: Path, **options: object) -> MemoryFile:
     return MemoryFile(folder, "rag", "nq", now=lambda: NOON, **options)  # type: ignore[arg-type]
 
 
-async def test_every_visit_is_on_disk_before_the_next(tmp_path: Path) -> None:
+async def test_each_timeline_has_one_file(tmp_path: Path) -> None:
     record = memory(tmp_path)
-    for number in (1, 2, 3):
-        await record.finished(visit(number, q_ls=["a"]))
-        (growing,) = tmp_path.glob(".*growing")
-        assert len(json.loads(growing.read_text())) == number
-    path = await record.complete()
-    assert path == str(tmp_path / "memory_nq_rag_20260102_120000.json")
-    await record.close()
-    assert [p.name for p in tmp_path.iterdir()] == ["memory_nq_rag_20260102_120000.json"]
-
-
-async def test_it_can_be_completed_and_go_on(tmp_path: Path) -> None:
-    record = memory(tmp_path)
-    await record.finished(visit(1))
-    first = await record.complete()
-    await record.finished(visit(2))
-    assert await record.complete() == first
-    assert first is not None
-    assert len(json.loads(Path(first).read_text())) == 2
+    first = await record.write(1, [visit(1)])
+    fork = await record.write(2, [visit(1), visit(2)])
+    assert await record.write(1, [visit(1), visit(3), visit(4)]) == first
+    assert first == str(tmp_path / "memory_nq_rag_20260102_120000.json")
+    assert (len(json.loads(Path(first).read_text())), len(json.loads(Path(fork).read_text()))) == (3, 2)
+    assert len(list(tmp_path.iterdir())) == 2, "nothing temporary is left"
 
 
 async def test_it_is_never_written_over_another_file(tmp_path: Path) -> None:
-    paths = []
-    for _ in range(3):
-        record = memory(tmp_path)
-        await record.finished(visit(1))
-        paths.append(Path(await record.complete() or "").name)
+    paths = [Path(await memory(tmp_path).write(1, [visit(1)])).name for _ in range(3)]
     assert [path.removeprefix("memory_nq_rag_20260102_120000") for path in paths] == [".json", "_2.json", "_3.json"]
 
 
 async def test_what_json_does_not_know(tmp_path: Path) -> None:
     warnings: list[str] = []
-    record = memory(tmp_path, warn=warnings.append)
     message = Message(role="user", content={"type": "text", "text": "a prompt"})
     values = [UNSET, message, float("nan"), float("-inf"), 1.5, {"data": "kept", "branch_state": 1}, "字\ud800"]
-    await record.finished(visit(1, x=values))
-    path = await record.complete()
-    (entry,) = json.loads(Path(path or "").read_bytes().decode("utf-8", "surrogatepass"))
+    path = await memory(tmp_path, warn=warnings.append).write(1, [visit(1, x=values)])
+    (entry,) = json.loads(Path(path).read_bytes().decode("utf-8", "surrogatepass"))
     assert entry["memory"]["memory_x"][:6] == [
         "<UNSET>", "a prompt", "NaN", "-Infinity", 1.5, {"data": "kept", "branch_state": 1},
     ]  # fmt: skip
@@ -71,8 +55,14 @@ async def test_what_json_does_not_know(tmp_path: Path) -> None:
 
 async def test_secrets_are_masked(tmp_path: Path) -> None:
     record = memory(tmp_path, mask=lambda text: text.replace("sk-secret", "sk-…"))
-    await record.finished(visit(1, x=["key sk-secret"], y={"inner": "sk-secret"}))
-    assert "sk-secret" not in Path(await record.complete() or "").read_text()
+    path = await record.write(1, [visit(1, x=["key sk-secret"], y={"inner": "sk-secret"})])
+    assert "sk-secret" not in Path(path).read_text()
+
+
+def test_a_folder_that_can_not_be_written_to_is_said_before_anything_runs(tmp_path: Path) -> None:
+    (tmp_path / "output").write_text("a file")
+    with pytest.raises(OSError, match="the folder .*output can't be written to"):
+        memory(tmp_path / "output").check()
 
 
 def test_the_benchmark_part_of_the_name() -> None:

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from workbench.engine.events import Emit, ServerOutput, ServerReady, ServerStarting, WireMessage
-from workbench.engine.ports import Call, CallResult, ToolFailed
+from workbench.engine.ports import Call, CallResult, Edit, ToolFailed
+from workbench.engine.timeline import Moment, Timeline
 from workbench.engine.visit import Visit
 from workbench.pipeline.declaration import Argument as Arg
 from workbench.pipeline.declaration import ServerDeclaration, ToolDeclaration
@@ -158,10 +159,13 @@ class FakeRecord:
     def __init__(self) -> None:
         self.kept: list[Visit] = []
 
-    async def finished(self, visit: Visit) -> None:
-        self.kept.append(visit)
+    async def finished(self, timeline: Timeline, moment: Moment) -> None:
+        self.kept.append(moment.visit)
 
-    async def complete(self) -> str | None:
+    def edited(self, edit: Edit, timeline: int) -> None:
+        pass
+
+    async def complete(self, timeline: Timeline) -> str | None:
         return "output/memory_toy_lab_20250101_120000.json"
 
     async def close(self) -> None:

@@ -12,11 +12,13 @@ import pytest
 
 from tests.support import CONFORMANCE
 from tests.tui.support import LOOP, Keys, Opened
-from workbench.engine.debugger import CommandRefused, Debugger
+from workbench.engine.debugger import Debugger
 from workbench.engine.events import Emit, ServerReady, Stopped, VisitProgress
+from workbench.engine.state import CommandRefused
 from workbench.mcp.hub import ServerHub
 from workbench.pipeline.prepare import prepare
 from workbench.record.memory_file import MemoryFile
+from workbench.record.run_record import RunRecord
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.bridge import CommandDone, CommandFailed
 
@@ -109,7 +111,7 @@ async def test_with_real_servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             emit(event)  # type: ignore[arg-type]
 
         hub = ServerHub(prepared.used_sources(), heard)
-        return Debugger(prepared, hub, emit=emit, record=lambda: MemoryFile(tmp_path, "lab"))
+        return Debugger(prepared, hub, emit=emit, record=lambda: RunRecord(MemoryFile(tmp_path, "lab")))
 
     pids: list[int] = []
     app = WorkbenchApp(prepared, make_debugger)

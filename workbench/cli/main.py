@@ -13,7 +13,7 @@ from pathlib import Path
 from workbench import __version__
 from workbench.cli.exits import Exit
 
-COMMANDS = ("run", "build", "check", "replay", "open")
+COMMANDS = ("run", "build", "check", "replay", "resume", "open")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -49,6 +49,10 @@ def _dispatch(options: argparse.Namespace) -> int:
         from workbench.cli.replay_command import replay
 
         return replay(options)
+    if options.command == "resume":
+        from workbench.cli.resume_command import resume
+
+        return resume(options)
     from workbench.cli.open_command import open_file
 
     return open_file(options)
@@ -72,7 +76,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"ragwb {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     opening = commands.add_parser("open", help="open a pipeline in the debugger, or study a saved run (`ragwb FILE`)")
-    opening.add_argument("file", type=Path, metavar="FILE", help="a pipeline (.yaml) or a memory file (.json)")
+    opening.add_argument(
+        "file", type=Path, metavar="FILE", help="a pipeline (.yaml), a session (.ragwb) or a memory file (.json)"
+    )
     _add_parameters(opening)
     opening.add_argument(
         "--break",
@@ -85,19 +91,27 @@ def _parser() -> argparse.ArgumentParser:
     running = commands.add_parser("run", help="run a pipeline without a screen")
     running.add_argument("file", type=Path, metavar="PIPELINE")
     _add_parameters(running)
-    running.add_argument("--json", action="store_true", help="print the result as one JSON object")
-    running.add_argument("--events", action="store_true", help="print every event as a line of JSON, nothing else")
-    running.add_argument("--quiet", "-q", action="store_true", help="no progress on stderr")
+    _add_printing(running)
     building = commands.add_parser("build", help="write server/<name>_server.yaml and parameter/<name>_parameter.yaml")
     building.add_argument("file", type=Path, metavar="PIPELINE")
     checking = commands.add_parser("check", help="report every mistake that can be found without running")
     checking.add_argument("file", type=Path, metavar="PIPELINE")
     _add_parameters(checking)
     checking.add_argument("--json", action="store_true", help="print the problems as JSON")
+    resuming = commands.add_parser("resume", help="go on where a session stopped")
+    resuming.add_argument("file", type=Path, metavar="SESSION", help="a session file (sessions/*.ragwb)")
+    resuming.add_argument("--run", action="store_true", help="run to the end, without a screen")
+    _add_printing(resuming)
     replaying = commands.add_parser("replay", help="study a saved run")
     replaying.add_argument("file", type=Path, metavar="FILE", help="a memory file (output/memory_*.json)")
     replaying.add_argument("--json", action="store_true", help="print visits and variables as JSON, without a screen")
     return parser
+
+
+def _add_printing(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    parser.add_argument("--events", action="store_true", help="print every event as a line of JSON, nothing else")
+    parser.add_argument("--quiet", "-q", action="store_true", help="no progress on stderr")
 
 
 def _add_parameters(parser: argparse.ArgumentParser) -> None:

@@ -12,6 +12,7 @@ from workbench.engine.expressions import ExpressionError, check_expression
 from workbench.pipeline.model import walk
 from workbench.pipeline.prepare import Prepared, prepare
 from workbench.pipeline.problems import PipelineError, nearest
+from workbench.record.session_reader import is_session
 
 SAVED = (".json", ".jsonl")
 
@@ -22,6 +23,10 @@ def open_file(options: argparse.Namespace) -> int:
 
         options.json = False
         return replay(options)
+    if is_session(options.file):
+        from workbench.cli.resume_command import look
+
+        return look(options)
     try:
         prepared = prepare(options.file, param_file=options.param, sets=options.sets)
         breakpoints = [_breakpoint(text, prepared) for text in options.breaks]
@@ -34,9 +39,11 @@ def open_file(options: argparse.Namespace) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         say(f"ragwb: the workbench needs a terminal; without one: ragwb run {options.file}")
         return Exit.WRONG
+    from workbench.cli.run_command import recorded_options
     from workbench.cli.screen import open_workbench
+    from workbench.cli.wiring import Wiring
 
-    return open_workbench(prepared, breakpoints)
+    return open_workbench(Wiring(prepared, recorded_options(options)), breakpoints)
 
 
 class BreakpointWrong(Exception):

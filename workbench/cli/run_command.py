@@ -8,17 +8,19 @@ import contextlib
 import signal
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from workbench.cli.exits import Exit
 from workbench.cli.narrator import Narrator, narrator_for
 from workbench.cli.report import say, say_problems
 from workbench.cli.result import as_json, as_text
-from workbench.cli.wiring import debugger_for
+from workbench.cli.wiring import Wiring
 from workbench.engine.debugger import Debugger
 from workbench.engine.event_log import EventLog
-from workbench.engine.events import Event
+from workbench.engine.events import Emit, Event
 from workbench.engine.ports import ServerStartFailed
+from workbench.engine.restoring import CannotRestore
 from workbench.pipeline.prepare import Prepared, prepare
 from workbench.pipeline.problems import PipelineError
 from workbench.record.redaction import Redactor
@@ -32,19 +34,19 @@ def run(options: argparse.Namespace) -> int:
     except PipelineError as error:
         say_problems(error)
         return Exit.WRONG
-    narrator = narrator_for(prepared.pipeline, quiet=options.quiet)
-    outcome: dict[str, Any] = {}
-    with narrator:
-        code = asyncio.run(_run(prepared, options, narrator, outcome))
-    debugger: Debugger = outcome["debugger"]
-    if debugger.state.memory:
-        say(f"memory file: {debugger.state.memory}")
-    _print_result(prepared, options, debugger, code)
-    return code
+    return run_to_the_end(Wiring(prepared, recorded_options(options)), options)
 
 
-async def _run(prepared: Prepared, options: argparse.Namespace, narrator: Narrator, outcome: dict[str, Any]) -> int:
-    """Run to the end; whatever happens, the servers are stopped and the record is complete afterwards."""
+def recorded_options(options: argparse.Namespace) -> dict[str, Any]:
+    """The options that a session keeps, for going on with it later."""
+    param = str(Path(options.param).resolve()) if options.param and Path(options.param).exists() else options.param
+    return {"param": param, "sets": list(options.sets)}
+
+
+def run_to_the_end(wiring: Wiring, options: argparse.Namespace) -> int:
+    """Run what is wired, from where it stands; prints the result as the options ask."""
+    narrator = narrator_for(wiring.prepared.pipeline, quiet=options.quiet)
+    wiring.warn = narrator.warn
     log = EventLog(_print_event) if options.events else None
 
     def emit(event: Event) -> None:
@@ -52,13 +54,31 @@ async def _run(prepared: Prepared, options: argparse.Namespace, narrator: Narrat
         if log is not None:
             log(event)
 
-    debugger = outcome["debugger"] = debugger_for(prepared, emit, narrator.warn)
+    with narrator:
+        code, debugger = asyncio.run(_run(wiring, emit, narrator))
+    if debugger is None:
+        return code
+    if debugger.state.memory:
+        say(f"memory file: {debugger.state.memory}")
+    if code in (Exit.FAILED, Exit.INTERRUPTED) and wiring.session is not None and debugger.visits:
+        say(f"to go on from there: ragwb resume {wiring.session}")
+    _print_result(wiring.prepared, options, debugger, code)
+    return code
+
+
+async def _run(wiring: Wiring, emit: Emit, narrator: Narrator) -> tuple[int, Debugger | None]:
+    """Run to the end; whatever happens, the servers are stopped and the record is complete afterwards."""
+    try:
+        debugger = wiring.debugger(emit)
+    except (OSError, CannotRestore) as error:
+        narrator.warn(str(error))
+        return Exit.WRONG, None
     try:
         with _interruptible():
-            return await _to_the_end(debugger, narrator)
+            return await _to_the_end(debugger, narrator), debugger
     except asyncio.CancelledError:
         narrator.warn("interrupted")
-        return Exit.INTERRUPTED
+        return Exit.INTERRUPTED, debugger
     finally:
         await debugger.close()
 
@@ -75,6 +95,8 @@ async def _to_the_end(debugger: Debugger, narrator: Narrator) -> int:
         return Exit.NO_SERVER
     finally:
         reminders.cancel()
+    if debugger.state.status == "finished":
+        return Exit.WELL
     stopped = await debugger.run("continue")
     if stopped.reason == "finished":
         return Exit.WELL

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.cases.saved_run import SavedRun
+from workbench.cli.exits import Exit
 from workbench.cli.report import say
-from workbench.cli.wiring import debugger_for
+from workbench.cli.wiring import Wiring
 from workbench.engine.breakpoints import Breakpoint
-from workbench.pipeline.prepare import Prepared
+from workbench.engine.restoring import CannotRestore
 
 
-def open_workbench(prepared: Prepared, breakpoints: Sequence[Breakpoint]) -> int:
+def open_workbench(wiring: Wiring, breakpoints: Sequence[Breakpoint], *, starts_servers: bool = True) -> int:
     from workbench.tui.app import run_workbench
 
-    outcome = run_workbench(prepared, lambda emit: debugger_for(prepared, emit), breakpoints)
+    try:
+        outcome = run_workbench(wiring.prepared, wiring.debugger, breakpoints, starts_servers=starts_servers)
+    except (OSError, CannotRestore) as error:
+        say(str(error))
+        return Exit.WRONG
     if outcome.memory:
         say(f"memory file: {outcome.memory}")
     return outcome.code

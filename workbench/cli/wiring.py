@@ -1,30 +1,95 @@
-"""Wires the rooms together: a debugger with real servers, whose run is kept in a memory file."""
+"""Wires the rooms together: a debugger with real servers, whose run is kept in a session and a memory file."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
+from workbench import __version__
 from workbench.engine.debugger import Debugger
-from workbench.engine.events import Emit
+from workbench.engine.events import Emit, Event
 from workbench.mcp.hub import ServerHub
+from workbench.pipeline.fingerprint import fingerprints
 from workbench.pipeline.prepare import Prepared
 from workbench.record.memory_file import MemoryFile, benchmark_name
 from workbench.record.redaction import Redactor
+from workbench.record.run_record import RunRecord
+from workbench.record.session_reader import SavedSession
+from workbench.record.session_writer import SessionWriter
 
-OUTPUT = Path("output")
+OUTPUT, SESSIONS = Path("output"), Path("sessions")
 
 
-def debugger_for(prepared: Prepared, emit: Emit, warn: Callable[[str], None] | None = None) -> Debugger:
-    """A debugger with real servers. Secrets are masked in every event before anyone hears of it.
+@dataclass
+class Wiring:
+    """The parts of one session of the command. Secrets are masked in every event before anyone hears of it.
 
+    ``options`` are those of the command line that a later resume needs; ``saved`` is the session that is gone on with.
     ``warn`` hears what the memory file can't hold as it is.
     """
-    redactor = Redactor.of(prepared.parameters)
-    emit = redactor.emit(emit)
 
-    def record() -> MemoryFile:
-        benchmark = benchmark_name(prepared.parameters)
-        return MemoryFile(OUTPUT, prepared.pipeline.stem, benchmark, mask=redactor.text, warn=warn)
+    prepared: Prepared
+    options: dict[str, Any] = field(default_factory=dict)
+    saved: SavedSession | None = None
+    warn: Callable[[str], None] | None = None
+    _record: RunRecord | None = None
 
-    return Debugger(prepared, ServerHub(prepared.used_sources(), emit), emit=emit, record=record)
+    def debugger(self, emit: Emit) -> Debugger:
+        """A debugger with real servers. Raises ``OSError`` where what it gives could not be kept."""
+        redactor = Redactor.of(self.prepared.parameters)
+        tell = redactor.emit(lambda event: self._tell(event, emit))
+        hub = ServerHub(self.prepared.used_sources(), tell)
+        debugger = Debugger(self.prepared, hub, emit=tell, record=lambda: self._new_record(redactor))
+        debugger.breakpoints.changed = lambda: self._keep_breakpoints(debugger)
+        if self.saved is not None:
+            debugger.restore(self.saved.timelines, self.saved.present, self.saved.late_edits)
+            for found in self.saved.breakpoints:
+                debugger.breakpoints.set(found.step, found.condition)
+                debugger.breakpoints.enable(found.step, found.is_enabled)
+            self.saved = None
+        return debugger
+
+    @property
+    def session(self) -> Path | None:
+        """The session file that is being written."""
+        session = self._record.session if self._record is not None else None
+        return session.path if session is not None else None
+
+    def _tell(self, event: Event, emit: Emit) -> None:
+        if self._record is not None:
+            self._record.told(event)
+        emit(event)
+
+    def _new_record(self, redactor: Redactor) -> RunRecord:
+        stem = self.prepared.pipeline.stem
+        benchmark = benchmark_name(self.prepared.parameters)
+        memory = MemoryFile(OUTPUT, stem, benchmark, mask=redactor.text, warn=self.warn)
+        memory.check()
+        self._record = RunRecord(memory, self._writer(stem))
+        return self._record
+
+    def _writer(self, stem: str) -> SessionWriter:
+        if self.saved is not None:
+            return SessionWriter(self.saved.path, {}, after_seq=self.saved.last_seq, versions=self.saved.versions)
+        about = {
+            "ragwb": __version__,
+            "pipeline": str(self.prepared.pipeline.file.resolve()),
+            "created": datetime.now().astimezone().isoformat(timespec="seconds"),
+            "options": self.options,
+            "fingerprints": fingerprints(self.prepared),
+        }
+        name = f"{stem}-{datetime.now():%Y%m%d_%H%M%S}"
+        for n in range(1, 1000):
+            try:
+                return SessionWriter(SESSIONS / f"{name}{f'_{n}' if n > 1 else ''}.ragwb", about)
+            except FileExistsError:
+                continue
+        raise OSError(f"no free name for {name} in {SESSIONS}")
+
+    def _keep_breakpoints(self, debugger: Debugger) -> None:
+        if self._record is not None and self._record.session is not None:
+            found = debugger.breakpoints.by_step.values()
+            self._record.session.breakpoints([(b.step, b.condition, b.is_enabled) for b in found])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -37,6 +37,8 @@ class Breakpoints:
 
     def __init__(self) -> None:
         self.by_step: Mapping[str, Breakpoint] = {}
+        self.changed: Callable[[], None] = lambda: None
+        """Called after every change but a hit."""
 
     def set(self, step: str, condition: str | None = None) -> None:
         """Set a breakpoint, or change the condition of one. Raises ``ExpressionError`` for a bad condition."""
@@ -44,13 +46,16 @@ class Breakpoints:
             check_expression(condition)
         known = self.by_step.get(step, Breakpoint(step))
         self._put(replace(known, condition=condition, is_enabled=True))
+        self.changed()
 
     def remove(self, step: str) -> None:
         self.by_step = {path: found for path, found in self.by_step.items() if path != step}
+        self.changed()
 
     def enable(self, step: str, is_enabled: bool) -> None:
         if step in self.by_step:
             self._put(replace(self.by_step[step], is_enabled=is_enabled))
+            self.changed()
 
     def hit(self, step: str) -> None:
         found = self.by_step[step]

@@ -5,19 +5,21 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from workbench.engine import cursor as cursors
 from workbench.engine.bindings import Bindings
 from workbench.engine.breakpoints import Breakpoints
-from workbench.engine.cursor import Cursor, Move, Place
+from workbench.engine.cursor import Cursor, Move
 from workbench.engine.edits import edited_parameter, edited_variable
 from workbench.engine.events import (
     Continued,
     Edited,
     Emit,
+    Forked,
+    RecordFailed,
     RunFinished,
     SessionStarted,
     StepSkipped,
@@ -25,48 +27,30 @@ from workbench.engine.events import (
     VariableWritten,
     VisitFailed,
     VisitFinished,
-    VisitProgress,
-    VisitStarted,
+    WentBack,
 )
 from workbench.engine.inputs import BoundInputs, Skip, StepError, bind_inputs
 from workbench.engine.pool import VariablePool
-from workbench.engine.ports import Call, Progress, Recorder, Tools, ToolsError
+from workbench.engine.ports import Edit, Recorder, Tools, ToolsError
 from workbench.engine.program import Program
+from workbench.engine.restoring import finish_timelines
 from workbench.engine.routing import check_states
+from workbench.engine.state import REFUSALS, Command, CommandRefused, State, Status, StopReason
+from workbench.engine.timeline import Checkpoint, Moment, Timeline
 from workbench.engine.values import shape
 from workbench.engine.visit import Visit
-from workbench.engine.visiting import keep_result
+from workbench.engine.visiting import Answers, Visiting
+from workbench.pipeline.binding import Binding
 from workbench.pipeline.model import BranchStep, Step, ToolStep
 from workbench.pipeline.prepare import Prepared
 
-Command = Literal["over", "into", "out", "continue"]
-Status = Literal["starting", "stopped", "running", "finished", "closed"]
-StopReason = Literal["entry", "step", "breakpoint", "pause", "failed", "cancelled", "finished"]
-
-
-@dataclass(frozen=True)
-class State:
-    """All of a session at one moment, replaced as a whole: a reader on another thread never sees half of one."""
-
-    status: Status
-    cursor: Cursor
-    pool: VariablePool
-    place: Place
-    stop: Stopped | None = None
-    running: Visit | None = None
-    memory: str | None = None
-
-
-class CommandRefused(Exception):
-    """A command that can't be carried out now; ``str()`` says why."""
-
 
 class Debugger:
-    """One pipeline, run step by step.
+    """One pipeline, run step by step, forth and back.
 
     ``tools`` run its steps, ``record`` opens what keeps a run. Commands are coroutines of the loop that ``open`` ran
-    on; ``pause`` and ``cancel`` take effect while one of them runs. ``state``, ``visits`` and ``breakpoints`` may be
-    read at any time and from any thread.
+    on; ``pause`` and ``cancel`` take effect while one of them runs. ``state``, ``visits``, ``timelines`` and
+    ``breakpoints`` may be read at any time and from any thread.
     """
 
     def __init__(self, prepared: Prepared, tools: Tools, *, emit: Emit, record: Callable[[], Recorder]) -> None:
@@ -74,7 +58,9 @@ class Debugger:
         self.tools = tools
         self.bindings = Bindings(prepared, tools)
         self.breakpoints = Breakpoints()
-        self.visits: list[Visit] = []
+        self.answers: Answers = "run"
+        """How steps after a fork are answered that the timeline before it holds."""
+        self._visiting = Visiting(self.bindings, tools, emit)
         self._emit = emit
         self._open_record = record
         self._numbers = 0
@@ -83,6 +69,8 @@ class Debugger:
     def _begin(self) -> None:
         """Set everything that belongs to one run to its start."""
         self.program = Program.of(self.prepared.pipeline, self.bindings.given())
+        self.timelines: dict[int, Timeline] = {1: Timeline()}
+        self.timeline = self.timelines[1]
         self._recorder = self._open_record()
         self._started = time.monotonic()
         self._edits: dict[str, Any] = {}
@@ -92,26 +80,70 @@ class Debugger:
         self._is_cancelling = False
         self._pause_wanted = False
         self._is_complete = False
+        self._late_edits: tuple[Edit, ...] = ()
         pool = VariablePool(parameters=self.prepared.parameters.values)
         cursor = Cursor()
+        self.timeline.end = Checkpoint(cursor, pool)
         self.state = State("starting", cursor, pool, cursors.place_of(self.program, cursor))
+
+    @property
+    def visits(self) -> Sequence[Visit]:
+        """The visits of this timeline that lie before the cursor."""
+        return self.timeline.visits[: self.state.position]
 
     # ---- the session
 
-    async def open(self, *, wait_for_servers: bool) -> None:
-        """Start the servers the pipeline uses, and stop before the first step.
+    async def open(self, *, wait_for_servers: bool, start_servers: bool = True) -> None:
+        """Start the servers the pipeline uses, and stop before the first step, or where a saved session stopped.
 
         With ``wait_for_servers`` all of them must be up and agree with the pipeline: raises ``ServerStartFailed``,
-        ``PipelineError``. Without, a server is waited for when its first step is reached.
+        ``PipelineError``. Without, a server is waited for when its first step is reached; without
+        ``start_servers`` it is started only then.
         """
         aliases = self.prepared.pipeline.used_aliases()
         self._emit(SessionStarted(pipeline=str(self.prepared.pipeline.file), servers=aliases))
-        self.tools.start(aliases)
+        if start_servers:
+            self.tools.start(aliases)
         if wait_for_servers:
             await asyncio.gather(*(self.bindings.learn(alias) for alias in aliases))
             self.bindings.check()
         self.program = Program.of(self.prepared.pipeline, self.bindings.given())
-        self._stop("entry", "before the first step")
+        if not self.timeline.moments:
+            self._stop("entry", "before the first step")
+            return
+        last = self.timeline.moments[-1].visit
+        is_end = self.state.cursor.is_end
+        self._stop("finished" if is_end else "entry", f"resumed after visit {last.number} {last.name}")
+        self._repeat_edits()
+
+    def _repeat_edits(self) -> None:
+        """What was changed by hand after the last visit is changed again."""
+        for edit in self._late_edits:
+            with contextlib.suppress(CommandRefused):
+                if edit.what == "variable":
+                    self.edit_variable(edit.name, edit.value, edit.item)
+                elif edit.what == "parameter" and edit.alias is not None:
+                    self.edit_parameter(edit.alias, edit.name, edit.value)
+                elif edit.what == "input":
+                    self.edit_input(edit.name, edit.value)
+                elif edit.what == "state" and edit.item is not None:
+                    self.edit_state(edit.item, edit.value)
+        self._late_edits = ()
+
+    def restore(self, timelines: Mapping[int, Timeline], present: int, late_edits: Sequence[Edit] = ()) -> None:
+        """Take over the timelines of a saved session, before ``open``: it then stops where that session did.
+
+        ``late_edits`` came after the last visit. Raises ``CannotRestore`` where the pipeline has other steps now.
+        """
+        begin = self.timeline.end
+        assert begin is not None
+        finish_timelines(self.program, timelines, begin)
+        self.timelines = dict(timelines)
+        self.timeline = self.timelines[present]
+        self._numbers = max((visit.number for t in timelines.values() for visit in t.visits), default=0)
+        self._set_position(len(self.timeline.moments))
+        self._late_edits = tuple(late_edits)
+        self._is_complete = True
 
     async def close(self) -> None:
         """End the session: complete the record, stop every server. Nothing is left running."""
@@ -133,22 +165,23 @@ class Debugger:
 
         ``over`` runs the step at the cursor, a loop or branch as a whole; ``into`` goes to its first inner step;
         ``out`` finishes the innermost block; ``continue`` runs on. A step that failed or was cancelled runs anew.
-        Raises ``CommandRefused``.
+        From a checkpoint in the past a fork begins. Raises ``CommandRefused``.
         """
         self._refuse_unless_stopped()
-        self._pause_wanted = False
-        self.state = replace(self.state, status="running", stop=None)
-        self._emit(Continued(command=command))
-        try:
-            return await self._go(command)
-        except BaseException:
-            self.state = replace(self.state, status="stopped", running=None)
-            raise
+        return await self._run(command)
+
+    async def run_to(self, step: str) -> Stopped:
+        """Go on until before a step (by its path), or until something else stops the run. Raises ``CommandRefused``."""
+        self._refuse_unless_stopped()
+        if step not in self.program.steps:
+            raise CommandRefused(f"there is no step {step}")
+        return await self._run("continue", until=step)
 
     async def retry(self) -> Stopped:
         """Run the step at the cursor anew and stop after it; a router whose decision led nowhere is asked again."""
+        self._refuse_unless_stopped()
         self._routes = None
-        return await self.run("over")
+        return await self._run("over")
 
     async def restart(self) -> None:
         """Begin the run anew, with the servers as they are. The record of the run so far is completed."""
@@ -157,11 +190,9 @@ class Debugger:
         if not self._is_complete:
             await self._complete("interrupted")
         await self._recorder.close()
-        self.visits.clear()
         self._begin()
-        self._emit(
-            SessionStarted(pipeline=str(self.prepared.pipeline.file), servers=self.prepared.pipeline.used_aliases())
-        )
+        aliases = self.prepared.pipeline.used_aliases()
+        self._emit(SessionStarted(pipeline=str(self.prepared.pipeline.file), servers=aliases))
         self._stop("entry", "restarted, before the first step")
 
     async def restart_server(self, alias: str) -> None:
@@ -179,11 +210,21 @@ class Debugger:
             self._is_cancelling = True
             self._call.cancel()
 
-    async def _go(self, command: Command) -> Stopped:
+    async def _run(self, command: Command, until: str | None = None) -> Stopped:
+        self._pause_wanted = False
+        self.state = replace(self.state, status="running", stop=None)
+        self._emit(Continued(command=command))
+        try:
+            return await self._go(command, until)
+        except BaseException:
+            self.state = replace(self.state, status="stopped", running=None)
+            raise
+
+    async def _go(self, command: Command, until: str | None) -> Stopped:
         depth = self.state.cursor.depth
         is_first = True
         while (step := cursors.step_at(self.program, self.state.cursor)) is not None:
-            stop = None if is_first else self._reason_to_stop(command, depth, step)
+            stop = None if is_first else self._reason_to_stop(command, depth, step, until)
             is_first = False
             if stop is not None:
                 return self._stop(*stop)
@@ -196,7 +237,9 @@ class Debugger:
         await self._complete("finished")
         return self._stop("finished", "the pipeline has run to its end")
 
-    def _reason_to_stop(self, command: Command, depth: int, step: Step) -> tuple[StopReason, str] | None:
+    def _reason_to_stop(
+        self, command: Command, depth: int, step: Step, until: str | None
+    ) -> tuple[StopReason, str] | None:
         now = self.state.cursor.depth
         found = self.breakpoints.by_step.get(step.path)
         if found is not None:
@@ -208,6 +251,8 @@ class Debugger:
                 return "breakpoint", why
         if self._pause_wanted:
             return "pause", "paused"
+        if step.path == until:
+            return "step", f"reached step {until}"
         if command == "into" or (command == "over" and now <= depth) or (command == "out" and now < depth):
             return "step", {"into": "stepped in", "over": "stepped", "out": "stepped out"}[command]
         return None
@@ -216,12 +261,10 @@ class Debugger:
         """The items that a step would handle, as far as that is known before it runs."""
         binding = self.bindings.known.get(step.path)
         if binding is not None:
-            try:
+            with contextlib.suppress(StepError):
                 bound = self._bind(binding)
-            except StepError:
-                return self.state.cursor.items
-            if isinstance(bound, BoundInputs) and bound.items is not None:
-                return bound.items
+                if isinstance(bound, BoundInputs) and bound.items is not None:
+                    return bound.items
         return self.state.cursor.items
 
     # ---- one step
@@ -232,8 +275,7 @@ class Debugger:
             return self._follow_routes(step)
         visit = self._new_visit(step)
         self.state = replace(self.state, running=visit)
-        work = asyncio.ensure_future(self._visit(step, visit))
-        self._call = work
+        work = self._call = asyncio.ensure_future(self._visit(step, visit))
         try:
             await asyncio.wait([work])
         except asyncio.CancelledError:
@@ -243,10 +285,9 @@ class Debugger:
             raise
         finally:
             self._call = None
-        if work.cancelled() and self._is_cancelling:
-            self._is_cancelling = False
+        was_cancelled, self._is_cancelling = work.cancelled() and self._is_cancelling, False
+        if was_cancelled:
             return self._fail(visit, "cancelled", "cancelled")
-        self._is_cancelling = False
         error = work.exception()
         if isinstance(error, StepError | ToolsError):
             stopped = self._fail(visit, str(error), "failed")
@@ -256,38 +297,40 @@ class Debugger:
         return self._follow_routes(step) if self._routes is not None else None
 
     async def _visit(self, step: ToolStep, visit: Visit) -> None:
-        """Bind, call, keep, record: the pool changes and the cursor moves only when all of that is done."""
-        binding = await self.bindings.of(step)
-        if not self.program.given:
-            self.program = Program.of(self.prepared.pipeline, self.bindings.given())
-        bound = self._bind(binding)
-        if isinstance(bound, Skip):
-            self._skip(step, bound)
-            return
-        visit = replace(visit, bound=bound, items=bound.items)
-        self.state = replace(self.state, running=visit)
-        self._emit(VisitStarted(attempt=visit.attempt, **_where(visit)))
-        call = Call(
-            alias=step.alias,
-            tool=step.tool,
-            kind=binding.declaration.kind,
-            arguments=bound.arguments(),
-            visit=visit.number,
-            items=bound.items,
-            on_progress=lambda progress: self._progress(visit, progress),
+        """Carry out a visit and keep it: the pool changes and the cursor moves only when it is on disk."""
+        at = self._checkpoint()
+        twin = self._twin(visit)
+        kept = await self._visiting.run(
+            self.program, step, at, visit, edits=self._edits, twin=twin, answers=self.answers, begun=self._begun
         )
-        result = await self.tools.call(call)
-        kept = keep_result(self.program, binding, bound, result=result, state=self.state, visit=visit)
-        await asyncio.shield(self._recorder.finished(kept.visit))
-        self._finish(kept.visit, kept.pool)
-        if binding.is_router:
+        if isinstance(kept, Skip):
+            self._skip(step, kept)
+            return
+        moment = Moment(at, kept.visit, kept.pool)
+        timeline = self._timeline_to_go_on()
+        await asyncio.shield(self._keep(timeline, moment))
+        self._finish(timeline, moment)
+        if self.program.is_router(step):
             self._routes = dict(kept.visit.routes)
+            self.timeline.end = self._checkpoint()
         else:
             self._move(cursors.advance(self.program, self.state.cursor))
 
-    def _bind(self, binding: Any) -> BoundInputs | Skip:
-        place = self.state.place
-        branch = place.branch[-1] if place.branch else None
+    async def _keep(self, timeline: Timeline, moment: Moment) -> None:
+        """Put a visit on disk. Raises ``StepError`` where that can't be done."""
+        try:
+            await self._recorder.finished(timeline, moment)
+        except OSError as error:
+            raise StepError(f"{moment.visit.name} ran, but what it gave can't be kept: {error}") from None
+
+    def _begun(self, visit: Visit) -> None:
+        """Its server is up and has told what it offers; so the variables that steps give may be better known."""
+        self.state = replace(self.state, running=visit)
+        if not self.program.given:
+            self.program = Program.of(self.prepared.pipeline, self.bindings.given())
+
+    def _bind(self, binding: Binding) -> BoundInputs | Skip:
+        branch = self.state.place.branch[-1] if self.state.place.branch else None
         return bind_inputs(binding, self.state.pool, self.state.cursor.items, branch, self._edits)
 
     def _new_visit(self, step: ToolStep) -> Visit:
@@ -300,38 +343,37 @@ class Debugger:
             number, attempt = self._numbers, 1
         return Visit(number, step.path, step.name, "running", attempt, place.round, place.branch, started=time.time())
 
-    def _progress(self, visit: Visit, progress: Progress) -> None:
-        self._emit(
-            VisitProgress(progress=progress.progress, total=progress.total, message=progress.message, **_where(visit))
-        )
-
     def _skip(self, step: ToolStep, skip: Skip) -> None:
         if self._failed is None:
             self._numbers -= 1
         self._failed = None
         place = self.state.place
-        self._emit(
-            StepSkipped(step=step.path, name=step.name, reason=skip.reason, round=place.round, branch=place.branch)
-        )
+        about: dict[str, Any] = {"round": place.round, "branch": place.branch}
+        self._emit(StepSkipped(step=step.path, name=step.name, reason=skip.reason, **about))
         self.state = replace(self.state, running=None)
         self._move(cursors.advance(self.program, self.state.cursor, {}))
 
-    def _finish(self, visit: Visit, pool: VariablePool) -> None:
+    def _finish(self, timeline: Timeline, moment: Moment) -> None:
+        visit = moment.visit
         self._edits = {}
         self._failed = None
-        self.visits.append(visit)
-        self.state = replace(self.state, pool=pool, running=None)
+        self._is_complete = False
+        self._go_on_in(timeline)
+        timeline.moments.append(moment)
+        count = len(timeline.moments)
+        self.state = replace(self.state, pool=moment.after, running=None, position=count, length=count)
         for name, variable in visit.saved.items():
-            self._emit(
-                VariableWritten(name=name, visit=visit.number, shape=shape(variable.value), items=variable.written)
-            )
+            size = shape(variable.value)
+            self._emit(VariableWritten(name=name, visit=visit.number, shape=size, items=variable.written))
         self._emit(
             VisitFinished(
                 attempt=visit.attempt,
                 seconds=visit.seconds,
                 outputs=tuple(visit.saved),
                 warnings=visit.warnings,
-                **_where(visit),
+                provenance=visit.provenance,
+                follows_edit=visit.follows_edit,
+                **visit.where(),
             )
         )
 
@@ -340,13 +382,123 @@ class Debugger:
         seconds = time.time() - visit.started
         self._failed = replace(running, status=reason, error=error, seconds=seconds)
         self.state = replace(self.state, running=None)
-        self._emit(VisitFailed(attempt=visit.attempt, seconds=seconds, error=error, **_where(self._failed)))
+        self._emit(VisitFailed(attempt=visit.attempt, seconds=seconds, error=error, **self._failed.where()))
         return self._stop(reason, error if reason == "failed" else f"{visit.name} was cancelled")
 
     @property
     def failed(self) -> Visit | None:
         """The visit that failed or was cancelled at the cursor, until it is run anew."""
         return self._failed
+
+    # ---- going back
+
+    async def go_to(self, visit: int) -> Stopped:
+        """Go to the checkpoint before a visit of this timeline, without running anything. Raises ``CommandRefused``."""
+        self._refuse_while_busy()
+        position = self.timeline.index_of(visit)
+        if position is None:
+            raise CommandRefused(f"there is no visit {visit} in timeline {self.timeline.number}")
+        return self._travel(position)
+
+    async def go_to_end(self) -> Stopped:
+        """Go to the end of this timeline, without running anything."""
+        self._refuse_while_busy()
+        return self._travel(len(self.timeline.moments))
+
+    async def step_back(self) -> Stopped:
+        """Go to the checkpoint before the last visit. Raises ``CommandRefused``."""
+        self._refuse_while_busy()
+        if not self.state.position:
+            raise CommandRefused("this is the beginning")
+        return self._travel(self.state.position - 1)
+
+    async def step_forth(self) -> Stopped:
+        """Go over the next recorded visit, without running it. Raises ``CommandRefused``."""
+        self._refuse_while_busy()
+        if not self.state.is_past:
+            raise CommandRefused("nothing is recorded after this")
+        return self._travel(self.state.position + 1)
+
+    async def round_back(self) -> Stopped:
+        """Go to the begin of this round, or from there to that of the one before. Raises ``CommandRefused``."""
+        self._refuse_while_busy()
+        if not self.state.position:
+            raise CommandRefused("this is the beginning")
+        return self._travel(self.timeline.round_begins(self.state.position))
+
+    async def switch_to(self, timeline: int) -> Stopped:
+        """Go to the end of another timeline. Raises ``CommandRefused``."""
+        self._refuse_while_busy()
+        if timeline not in self.timelines:
+            raise CommandRefused(f"there is no timeline {timeline}")
+        await self._publish()
+        self.timeline = self.timelines[timeline]
+        await self._publish()
+        return self._travel(len(self.timeline.moments))
+
+    def _travel(self, position: int) -> Stopped:
+        stateful = self._stateful_between(position, self.state.position)
+        checkpoint = self._set_position(position)
+        before = self.timeline.moments[position].visit.number if position < len(self.timeline.moments) else None
+        self._emit(WentBack(visit=before, timeline=self.timeline.number, stateful=stateful))
+        why = f"before visit {before}" if before is not None else "after the last visit"
+        if stateful:
+            why += f"; {', '.join(stateful)} kept the state of what ran since: restart it, if that matters"
+        return self._stop("went back" if not checkpoint.cursor.is_end else "finished", why)
+
+    def _set_position(self, position: int) -> Checkpoint:
+        """Take over a checkpoint of this timeline: it costs the same however far away it is."""
+        checkpoint = self.timeline.checkpoint(position)
+        assert checkpoint is not None
+        self._failed = None
+        self._edits = {}
+        self._routes = dict(checkpoint.routes) if checkpoint.routes is not None else None
+        self.state = replace(
+            self.state,
+            cursor=checkpoint.cursor,
+            pool=checkpoint.pool,
+            place=cursors.place_of(self.program, checkpoint.cursor),
+            timeline=self.timeline.number,
+            position=position,
+            length=len(self.timeline.moments),
+        )
+        return checkpoint
+
+    def _stateful_between(self, begin: int, end: int) -> tuple[str, ...]:
+        """The servers whose calls between two positions are not undone by going back over them."""
+        found: dict[str, None] = {}
+        for moment in self.timeline.moments[begin:end]:
+            binding = self.bindings.known.get(moment.visit.step)
+            if binding is not None and (binding.declaration.stateful or not binding.outputs):
+                found[binding.step.alias] = None
+        return tuple(found)
+
+    def _twin(self, visit: Visit) -> Visit | None:
+        """The recorded visit that this one would be a repetition of, after a fork or where one begins."""
+        timeline: Timeline | None = self.timeline
+        position = self.state.position
+        while timeline is not None:
+            found = timeline.matching(position, visit)
+            if found is not None or timeline.parent is None:
+                return found
+            parent = self.timelines[timeline.parent]
+            forked_at = parent.index_of(timeline.parent_visit) if timeline.parent_visit is not None else None
+            timeline, position = parent, forked_at if forked_at is not None else len(parent.moments)
+        return None
+
+    def _timeline_to_go_on(self) -> Timeline:
+        """This timeline; from a checkpoint in the past a new one, and the one it leaves stays whole."""
+        if not self.state.is_past:
+            return self.timeline
+        return self.timeline.fork(max(self.timelines) + 1, self.state.position)
+
+    def _go_on_in(self, timeline: Timeline) -> None:
+        if timeline is self.timeline:
+            return
+        left, self.timeline = self.timeline, timeline
+        self.timelines = {**self.timelines, timeline.number: timeline}
+        self.state = replace(self.state, timeline=timeline.number)
+        self._emit(Forked(number=timeline.number, parent=left.number, parent_visit=timeline.parent_visit))
 
     # ---- routers
 
@@ -373,8 +525,8 @@ class Debugger:
         self._refuse_unless_stopped()
         if self._routes is None or item not in self._routes:
             raise CommandRefused(f"no router has just decided for item [{item}]")
-        self._routes[item] = state
-        self._emit(Edited(what="state", name=state, item=item))
+        old, self._routes[item] = self._routes[item], state
+        self._edited(Edit("state", self.state.place.name or "", state, item), old)
 
     # ---- looking and editing
 
@@ -392,18 +544,21 @@ class Debugger:
     def edit_variable(self, name: str, value: Any, item: int | None = None) -> None:
         """Give a variable, or one item of an item list, another value. Raises ``CommandRefused``."""
         self._refuse_unless_stopped()
+        before = self.state.pool.get(name)
         try:
             pool = edited_variable(self.state.pool, name, value, item)
         except StepError as error:
             raise CommandRefused(str(error)) from None
         self.state = replace(self.state, pool=pool)
-        self._emit(Edited(what="variable", name=name, item=item))
+        old = before.value if before is not None else None
+        self._edited(Edit("variable", name, value, item), old[item] if old and item is not None else old)
 
     def edit_parameter(self, alias: str, name: str, value: Any) -> None:
         """Give a parameter of a server another value, from the next step on. Raises ``CommandRefused``."""
         self._refuse_unless_stopped()
+        before = self.state.pool.parameters.get(alias, {}).get(name)
         self.state = replace(self.state, pool=edited_parameter(self.state.pool, alias, name, value))
-        self._emit(Edited(what="parameter", name=f"{alias}.{name}"))
+        self._edited(Edit("parameter", name, value, alias=alias), before.value if before else None)
 
     def edit_input(self, argument: str, value: Any) -> None:
         """Change one input of the step at the cursor, for this visit only. Raises ``CommandRefused``."""
@@ -414,59 +569,63 @@ class Debugger:
         binding = self.bindings.known.get(step.path)
         if binding is not None and argument not in {a.name for a in binding.declaration.arguments}:
             raise CommandRefused(f"{step.name} has no input {argument}")
+        bound = self.inputs()
+        given = bound.arguments() if isinstance(bound, BoundInputs) else {}
         self._edits[argument] = value
-        self._emit(Edited(what="input", name=argument))
+        self._edited(Edit("input", argument, value), given.get(argument))
+
+    def _edited(self, edit: Edit, old: Any) -> None:
+        """Keep an edit and tell of it: the value before, and the one it has now."""
+        last = self.timeline.moments[self.state.position - 1].visit.number if self.state.position else None
+        self._recorder.edited(replace(edit, after_visit=last), self.timeline.number)
+        name = f"{edit.alias}.{edit.name}" if edit.alias else edit.name
+        self._emit(Edited(what=edit.what, name=name, item=edit.item, old=old, new=edit.value))
 
     # ---- the run as a whole
+
+    def _checkpoint(self) -> Checkpoint:
+        routes = dict(self._routes) if self._routes is not None else None
+        return Checkpoint(self.state.cursor, self.state.pool, routes)
 
     def _move(self, move: Move) -> None:
         self._edits = {}
         self.state = replace(self.state, cursor=move.cursor, place=cursors.place_of(self.program, move.cursor))
+        if not self.state.is_past:
+            self.timeline.end = self._checkpoint()
         for fact in move.facts:
             self._emit(fact)
 
     def _stop(self, reason: StopReason, why: str) -> Stopped:
         place = self.state.place
-        stopped = Stopped(
-            reason=reason, why=why, step=place.step, name=place.name, round=place.round, branch=place.branch
-        )
+        about: dict[str, Any] = {
+            "step": place.step,
+            "name": place.name,
+            "round": place.round,
+            "branch": place.branch,
+        }
+        stopped = Stopped(reason=reason, why=why, **about)
         status: Status = "finished" if reason == "finished" else "stopped"
         self.state = replace(self.state, status=status, stop=stopped, running=None)
         self._emit(stopped)
         return stopped
 
     async def _publish(self) -> None:
-        self.state = replace(self.state, memory=await self._recorder.complete())
+        """Write the memory file; where that fails the run is not lost, since its record is kept besides."""
+        try:
+            self.state = replace(self.state, memory=await self._recorder.complete(self.timeline))
+        except OSError as error:
+            self._emit(RecordFailed(message=f"the memory file can't be written: {error}"))
 
     async def _complete(self, outcome: Literal["finished", "failed", "interrupted"]) -> None:
         self._is_complete = True
         await self._publish()
-        self._emit(
-            RunFinished(
-                outcome=outcome,
-                visits=len(self.visits),
-                seconds=time.monotonic() - self._started,
-                memory=self.state.memory,
-            )
-        )
+        seconds = time.monotonic() - self._started
+        self._emit(RunFinished(outcome=outcome, visits=len(self.visits), seconds=seconds, memory=self.state.memory))
 
     def _refuse_unless_stopped(self) -> None:
-        refusals = {
-            "starting": "the session is still starting",
-            "running": "a step is running: pause or cancel it first",
-            "finished": "the pipeline has run to its end: restart it",
-            "closed": "the session is closed",
-        }
-        if self.state.status in refusals:
-            raise CommandRefused(refusals[self.state.status])
+        if self.state.status in REFUSALS:
+            raise CommandRefused(REFUSALS[self.state.status])
 
-
-def _where(visit: Visit) -> dict[str, Any]:
-    return {
-        "visit": visit.number,
-        "step": visit.step,
-        "name": visit.name,
-        "round": visit.round,
-        "branch": visit.branch,
-        "items": visit.items,
-    }
+    def _refuse_while_busy(self) -> None:
+        if self.state.status in ("starting", "running", "closed"):
+            raise CommandRefused(REFUSALS[self.state.status])

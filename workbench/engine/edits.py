@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from workbench.engine.inputs import StepError
+from workbench.engine.inputs import EDITED, StepError
 from workbench.engine.pool import Variable, VariablePool, unset_entries
 from workbench.engine.values import Message
 
@@ -43,7 +43,7 @@ def edited_variable(pool: VariablePool, name: str, value: Any, item: int | None)
 
 
 def edited_parameter(pool: VariablePool, alias: str, name: str, value: Any) -> VariablePool:
-    return pool.with_parameter(alias, name, value, "edited")
+    return pool.with_parameter(alias, name, value, EDITED)
 
 
 def _like(before: Any, value: Any) -> Any:

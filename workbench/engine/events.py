@@ -136,6 +136,8 @@ class VisitFinished(VisitEvent):
     seconds: float = 0
     outputs: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    provenance: Literal["ran", "recorded"] = "ran"
+    follows_edit: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,6 +201,8 @@ class Edited(Event):
     what: Literal["variable", "parameter", "input", "state"]
     name: str
     item: int | None = None
+    old: Any = None
+    new: Any = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,7 +210,7 @@ class Stopped(Event):
     """The run waits for a command. ``why`` is one sentence; ``step`` is what runs next, or what failed."""
 
     type: ClassVar[str] = "stopped"
-    reason: Literal["entry", "step", "breakpoint", "pause", "failed", "cancelled", "finished"]
+    reason: Literal["entry", "step", "breakpoint", "pause", "failed", "cancelled", "went back", "finished"]
     why: str
     step: str | None = None
     name: str | None = None
@@ -218,6 +222,37 @@ class Stopped(Event):
 class Continued(Event):
     type: ClassVar[str] = "continued"
     command: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class WentBack(Event):
+    """The cursor went to a checkpoint without anything being run: before ``visit``, or to the end (None).
+
+    ``stateful`` are the servers whose tools keep state and were called in between: they are not turned back.
+    """
+
+    type: ClassVar[str] = "went_back"
+    visit: int | None
+    timeline: int
+    stateful: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forked(Event):
+    """A second timeline began, at the checkpoint before ``parent_visit`` of the timeline ``parent``."""
+
+    type: ClassVar[str] = "forked"
+    number: int
+    parent: int
+    parent_visit: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordFailed(Event):
+    """Something that should be kept could not be written."""
+
+    type: ClassVar[str] = "record_failed"
+    message: str
 
 
 @dataclass(frozen=True, kw_only=True)

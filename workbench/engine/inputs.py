@@ -12,6 +12,9 @@ from workbench.engine.values import UNSET, numbered
 from workbench.pipeline.binding import Binding
 from workbench.pipeline.model import FromMemory, FromParameter, FromVariable, InputSource, Literal
 
+EDITED = "edited"
+"""The origin of a value that was changed by hand."""
+
 
 @dataclass(frozen=True)
 class BoundInput:
@@ -23,6 +26,7 @@ class BoundInput:
     origin: str
     visit: int | None = None
     is_edited: bool = False
+    follows_edit: bool = False
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,11 @@ class BoundInputs:
     items: Items | None
     reads_items: bool
     wrong: tuple[Variable, ...] = ()
+
+    @property
+    def follows_edit(self) -> bool:
+        """Whether any of them was edited by hand, or came of an edit."""
+        return any(bound.is_edited or bound.follows_edit for bound in self.inputs)
 
     def arguments(self) -> dict[str, Any]:
         return {bound.argument: bound.value for bound in self.inputs}
@@ -86,7 +95,7 @@ def bind_inputs(
         return items
     bound = [_bound(argument, source, pool, binding, items) for argument, source in sources.items()]
     bound += [
-        BoundInput(argument, value, binding.inputs.get(argument, Literal(None)), "edited", is_edited=True)
+        BoundInput(argument, value, binding.inputs.get(argument, Literal(None)), EDITED, is_edited=True)
         for argument, value in edits.items()
     ]
     order = list(binding.inputs)
@@ -143,15 +152,18 @@ def _bound(argument: str, source: InputSource, pool: VariablePool, binding: Bind
         parameter = pool.parameters.get(binding.step.alias, {}).get(source.name)
         if parameter is None:
             raise StepError(f"{binding.step.name} needs the parameter {source.name}, which has no value")
-        return BoundInput(argument, parameter.value, source, parameter.origin)
+        return BoundInput(argument, parameter.value, source, parameter.origin, is_edited=parameter.origin == EDITED)
     if isinstance(source, FromMemory):
-        return BoundInput(argument, memory_list(pool, source.variable, items), source, "all saves so far")
+        saved = pool.get(source.variable)
+        follows = saved is not None and (saved.is_edited or saved.follows_edit)
+        value = memory_list(pool, source.variable, items)
+        return BoundInput(argument, value, source, "all saves so far", follows_edit=follows)
     variable = pool.variables[source.name]
     value = variable.value
     if pool.is_item_list(variable) and items is not None and (variable.unset or len(items) != len(value)):
         value = [value[item] for item in items]
-    origin = "edited" if variable.is_edited else f"visit {variable.visit}"
-    return BoundInput(argument, value, source, origin, variable.visit, variable.is_edited)
+    origin = EDITED if variable.is_edited else f"visit {variable.visit}"
+    return BoundInput(argument, value, source, origin, variable.visit, variable.is_edited, variable.follows_edit)
 
 
 def memory_list(pool: VariablePool, name: str, items: Items | None) -> list[Any]:

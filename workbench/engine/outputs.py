@@ -12,6 +12,7 @@ from workbench.engine.pool import Variable, VariablePool, unset_entries
 from workbench.engine.ports import CallResult
 from workbench.engine.program import Program
 from workbench.engine.values import UNSET, Message, count_of
+from workbench.engine.visit import Visit
 from workbench.pipeline.binding import Binding, Output
 
 
@@ -24,9 +25,10 @@ class Saving:
     bound: BoundInputs
     branch_items: Items | None
     branch: str | None
-    visit: int
+    visit: Visit
     pool: VariablePool
     saved: dict[str, Variable] = field(default_factory=dict)
+    parameters: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
     @property
@@ -41,11 +43,13 @@ class Saving:
         for output in self.binding.outputs:
             value = values[output.declared]
             if output.is_parameter:
-                origin = f"written by {self.name}, visit {self.visit}"
+                origin = f"written by {self.name}, visit {self.visit.number}"
+                self.parameters[output.target] = value
                 self.pool = self.pool.with_parameter(self.binding.step.alias, output.target, value, origin)
             else:
                 self._keep(output, value)
         self.pool = self.pool.with_saved(*self.saved.values())
+        self.saved = {name: self.pool.variables[name] for name in self.saved}
 
     def _keep(self, output: Output, value: Any) -> None:
         if self.binding.is_router:
@@ -120,14 +124,17 @@ class Saving:
         count = self.pool.count or 0
         before = self.pool.get(output.target)
         if len(items) == count:
-            return Variable(output.target, value, self.visit, written=items)
+            return self._variable(output, value, written=items)
         entries = list(before.value) if before is not None and self.pool.is_item_list(before) else [UNSET] * count
         for item, entry in zip(items, value, strict=True):
             entries[item] = entry
-        return Variable(output.target, entries, self.visit, written=items, unset=unset_entries(entries))
+        return self._variable(output, entries, written=items, unset=unset_entries(entries))
 
     def _whole(self, output: Output, value: Any, computed_for: int | None = None) -> Variable:
-        return Variable(output.target, value, self.visit, is_whole=output.is_whole, computed_for=computed_for)
+        return self._variable(output, value, is_whole=output.is_whole, computed_for=computed_for)
+
+    def _variable(self, output: Output, value: Any, **about: Any) -> Variable:
+        return Variable(output.target, value, self.visit.number, follows_edit=self.visit.follows_edit, **about)
 
 
 def outputs_of(binding: Binding, result: CallResult) -> tuple[dict[str, Any], dict[str, Any]]:

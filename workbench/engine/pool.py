@@ -26,6 +26,8 @@ class Variable:
     computed_for: int | None = None
     """Set on a list of wrong length: the number of items that it was computed for. It is no item list."""
     is_edited: bool = False
+    follows_edit: bool = False
+    """Whether its step read something that was edited by hand, or that came of an edit."""
     earlier: Variable | None = None
     unset: frozenset[int] = frozenset()
 

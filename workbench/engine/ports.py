@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from workbench.pipeline.declaration import ServerDeclaration, ToolKind
 
 if TYPE_CHECKING:
-    from workbench.engine.visit import Visit
+    from workbench.engine.timeline import Moment, Timeline
 
 
 @dataclass(frozen=True)
@@ -95,27 +95,30 @@ class Tools(Protocol):
 class Recorder(Protocol):
     """Whoever keeps a run. A step is finished when ``finished`` has returned."""
 
-    async def finished(self, visit: Visit) -> None:
-        """Keep a finished visit; returns when it is on disk."""
+    async def finished(self, timeline: Timeline, moment: Moment) -> None:
+        """Keep a visit that follows the last one of the timeline; returns when it is on disk.
 
-    async def complete(self) -> str | None:
-        """Make the record readable as it stands, as often as a run ends, fails or is left; returns its path."""
+        Raises ``OSError`` where it can't be kept (the disk is full): the step then counts as failed.
+        """
+
+    def edited(self, edit: Edit, timeline: int) -> None:
+        """Keep a change made by hand, before the next visit of the timeline; returns at once."""
+
+    async def complete(self, timeline: Timeline) -> str | None:
+        """Write the memory file of a timeline, as often as a run ends, fails or is left; returns its path."""
 
     async def close(self) -> None:
         """Nothing follows."""
 
 
-@dataclass
-class NullRecorder:
-    """Keeps nothing: for programs that only want the events."""
+@dataclass(frozen=True)
+class Edit:
+    """A change made by hand: of a variable or one of its items, a parameter, an input, or a router's decision."""
 
-    kept: list[Visit] = field(default_factory=list)
-
-    async def finished(self, visit: Visit) -> None:
-        self.kept.append(visit)
-
-    async def complete(self) -> str | None:
-        return None
-
-    async def close(self) -> None:
-        pass
+    what: Literal["variable", "parameter", "input", "state"]
+    name: str
+    value: Any
+    item: int | None = None
+    alias: str | None = None
+    after_visit: int | None = None
+    """The last visit before it."""

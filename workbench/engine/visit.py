@@ -10,6 +10,7 @@ from workbench.engine.inputs import BoundInputs
 from workbench.engine.pool import Variable
 
 VisitStatus = Literal["running", "finished", "failed", "cancelled"]
+Provenance = Literal["ran", "recorded"]
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,7 @@ class Visit:
     """One execution of a step. Its number is unique in the session; a retry is a further attempt of it.
 
     ``saved`` are the variables it wrote, ``extra`` what the tool returned beyond its outputs, ``routes`` a router's
-    decisions (item -> state). Times are Unix seconds and seconds.
+    decisions (item -> state). ``parameters`` are those of its server that it wrote. Times are Unix seconds and seconds.
     """
 
     number: int
@@ -30,9 +31,27 @@ class Visit:
     items: tuple[int, ...] | None = None
     bound: BoundInputs | None = None
     saved: Mapping[str, Variable] = field(default_factory=dict)
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
     routes: Mapping[int, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     error: str | None = None
     started: float = 0
     seconds: float = 0
+    provenance: Provenance = "ran"
+
+    @property
+    def follows_edit(self) -> bool:
+        """Whether something that it read was edited by hand, or came of an edit."""
+        return self.bound is not None and self.bound.follows_edit
+
+    def where(self) -> dict[str, Any]:
+        """What the events of a visit share."""
+        return {
+            "visit": self.number,
+            "step": self.step,
+            "name": self.name,
+            "round": self.round,
+            "branch": self.branch,
+            "items": self.items,
+        }

@@ -1,22 +1,28 @@
-"""From a call's result to a finished visit and the pool after it."""
+"""Runs one step: bind its inputs, call it or answer from the recording, and work out the pool after it."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import Any, Literal
 
-from workbench.engine.inputs import BoundInputs
+from workbench.engine.bindings import Bindings
+from workbench.engine.events import Emit, VisitProgress, VisitStarted
+from workbench.engine.inputs import BoundInputs, Skip, bind_inputs
 from workbench.engine.outputs import Saving, outputs_of
 from workbench.engine.pool import VariablePool
-from workbench.engine.ports import CallResult
+from workbench.engine.ports import Call, CallResult, Progress, Tools
 from workbench.engine.program import Program
+from workbench.engine.recording import is_same_question, recorded_result
 from workbench.engine.routing import read_routes
+from workbench.engine.timeline import Checkpoint
 from workbench.engine.visit import Visit
 from workbench.pipeline.binding import Binding
+from workbench.pipeline.model import ToolStep
 
-if TYPE_CHECKING:
-    from workbench.engine.debugger import State
+Answers = Literal["run", "recorded if equal", "recorded"]
+"""How a step is answered that has a twin in the timeline a fork began in."""
 
 
 @dataclass(frozen=True)
@@ -27,25 +33,83 @@ class Kept:
     pool: VariablePool
 
 
-def keep_result(
-    program: Program, binding: Binding, bound: BoundInputs, *, result: CallResult, state: State, visit: Visit
-) -> Kept:
+@dataclass
+class Visiting:
+    """What the visits of a session have in common: who runs them, and who hears of them."""
+
+    bindings: Bindings
+    tools: Tools
+    emit: Emit
+
+    async def run(
+        self,
+        program: Program,
+        step: ToolStep,
+        at: Checkpoint,
+        visit: Visit,
+        *,
+        edits: Mapping[str, Any],
+        twin: Visit | None,
+        answers: Answers,
+        begun: Callable[[Visit], None],
+    ) -> Kept | Skip:
+        """Carry out one visit. Raises ``StepError``, ``ToolsError``; nothing is changed then.
+
+        ``twin`` is the recorded visit that may answer it; ``begun`` hears of it once its inputs are known.
+        """
+        binding = await self.bindings.of(step)
+        bound = bind_inputs(binding, at.pool, at.cursor.items, _branch(visit), edits)
+        if isinstance(bound, Skip):
+            return bound
+        is_recorded = twin is not None and is_same_question(twin, bound, answers)
+        visit = replace(visit, bound=bound, items=bound.items, provenance="recorded" if is_recorded else "ran")
+        begun(visit)
+        self.emit(VisitStarted(attempt=visit.attempt, **visit.where()))
+        if is_recorded and twin is not None:
+            result = recorded_result(twin, binding)
+        else:
+            result = await self.tools.call(self._call(step, binding, bound, visit))
+        return keep_result(program, binding, result, at, visit)
+
+    def _call(self, step: ToolStep, binding: Binding, bound: BoundInputs, visit: Visit) -> Call:
+        return Call(
+            alias=step.alias,
+            tool=step.tool,
+            kind=binding.declaration.kind,
+            arguments=bound.arguments(),
+            visit=visit.number,
+            items=bound.items,
+            on_progress=lambda progress: self._progress(visit, progress),
+        )
+
+    def _progress(self, visit: Visit, progress: Progress) -> None:
+        about: dict[str, Any] = {"total": progress.total, "message": progress.message, **visit.where()}
+        self.emit(VisitProgress(progress=progress.progress, **about))
+
+
+def keep_result(program: Program, binding: Binding, result: CallResult, at: Checkpoint, visit: Visit) -> Kept:
     """Read a call's result and keep its outputs. Raises ``StepError``; nothing is changed then."""
+    bound = visit.bound
+    assert bound is not None
     values, extra = outputs_of(binding, result)
     routes: dict[int, str] = {}
     if binding.is_router:
         data, routes = read_routes(binding, values, bound.items or ())
         values = {**values, **data}
-    branch = state.place.branch[-1] if state.place.branch else None
-    saving = Saving(program, binding, bound, state.cursor.items, branch, visit.number, state.pool)
+    saving = Saving(program, binding, bound, at.cursor.items, _branch(visit), visit, at.pool)
     saving.save(values)
     finished = replace(
         visit,
         status="finished",
         saved=saving.saved,
+        parameters=saving.parameters,
         extra=extra,
         routes=routes,
         warnings=tuple(saving.warnings),
         seconds=time.time() - visit.started,
     )
     return Kept(finished, saving.pool)
+
+
+def _branch(visit: Visit) -> str | None:
+    return visit.branch[-1] if visit.branch else None

@@ -1,20 +1,13 @@
-"""The memory file: what each visit wrote, as the dialect's reference writes it.
-
-It grows with the run in a temporary file beside its place, always complete JSON, so that what a finished step gave is
-on disk before the next one starts; ``complete`` puts a copy in its place.
-"""
+"""The memory file: what each visit wrote, as the dialect's reference writes it."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import math
 import os
 import re
-import shutil
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -24,7 +17,6 @@ from workbench.engine.visit import Visit
 from workbench.pipeline.parameters import ParameterSet
 
 UNSET_TEXT = "<UNSET>"
-_START, _END = b"[", b"\n]\n"
 
 
 def benchmark_name(parameters: ParameterSet) -> str:
@@ -35,7 +27,7 @@ def benchmark_name(parameters: ParameterSet) -> str:
 
 
 class MemoryFile:
-    """Writes ``output/memory_<benchmark>_<stem>_<time>.json``; never over another file."""
+    """Writes ``output/memory_<benchmark>_<stem>_<time>.json``; never over another file. A fork gets its own."""
 
     def __init__(
         self,
@@ -52,40 +44,54 @@ class MemoryFile:
         self._mask = mask
         self._now = now
         self._warn = warn or (lambda message: None)
-        self._path: Path | None = None
-        self._growing: Path | None = None
-        self._entries = 0
-        # A cancelled run may complete the file while the last visit is still being written.
-        self._lock = threading.Lock()
+        self._paths: dict[int, Path] = {}
 
-    async def finished(self, visit: Visit) -> None:
-        await asyncio.to_thread(self._append, visit)
+    def check(self) -> None:
+        """Raises ``OSError`` where the folder can't be written to, before anything has run."""
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            probe = self._folder / f".probe.{os.getpid()}"
+            probe.touch()
+            probe.unlink()
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise OSError(f"the folder {self._folder.absolute()} can't be written to: {reason}") from None
 
-    async def complete(self) -> str | None:
-        return await asyncio.to_thread(self._publish)
+    async def write(self, timeline: int, visits: Sequence[Visit]) -> str:
+        """Write the file of a timeline, in the place of what was written of it before; returns its path.
 
-    async def close(self) -> None:
-        if self._growing is not None:
-            with contextlib.suppress(OSError):
-                self._growing.unlink()
-            self._growing = None
+        Raises ``OSError``.
+        """
+        return await asyncio.to_thread(self._write, timeline, list(visits))
 
-    def _append(self, visit: Visit) -> None:
-        entry = {"step": visit.name, "memory": self._memory(visit)}
-        text = json.dumps(entry, indent=2, ensure_ascii=False, default=str)
-        body = ("\n" + text).replace("\n", "\n  ").encode("utf-8", "surrogatepass")
-        with self._lock, self._open().open("r+b") as file:
-            file.seek(-len(_END), os.SEEK_END)
-            file.write((b"," if self._entries else b"") + body + _END)
-            self._entries += 1
+    def _write(self, timeline: int, visits: Sequence[Visit]) -> str:
+        entries = [{"step": visit.name, "memory": self._memory(visit)} for visit in visits]
+        text = json.dumps(entries, indent=2, ensure_ascii=False, default=str)
+        path = self._paths.get(timeline)
+        if path is None:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            path = self._paths[timeline] = self._claim(f"{self._base}_{self._now():%Y%m%d_%H%M%S}")
+        growing = path.with_name(f".{path.name}.{os.getpid()}")
+        growing.write_bytes((text + "\n").encode("utf-8", "surrogatepass"))
+        os.replace(growing, path)
+        return str(path.resolve())
+
+    def _claim(self, name: str) -> Path:
+        """A name that no file has yet; an empty file holds it from now on, also against other processes."""
+        for n in range(1, 10_000):
+            path = self._folder / f"{name}{f'_{n}' if n > 1 else ''}.json"
+            try:
+                path.touch(exist_ok=False)
+            except FileExistsError:
+                continue
+            return path
+        raise OSError(f"no free name for {name} in {self._folder}")
 
     def _memory(self, visit: Visit) -> dict[str, Any]:
-        return {
-            f"memory_{name}": self._value(variable.value, visit.name, name) for name, variable in visit.saved.items()
-        }
+        return {f"memory_{name}": self._value(v.value, visit.name, name) for name, v in visit.saved.items()}
 
     def _value(self, value: Any, step: str, name: str) -> Any:
-        """A value as the file holds it: messages as their text, not set as ``<UNSET>``, NaN and infinities as text."""
+        """A value as the file holds it: messages as their text, not set as ``<UNSET>``, NaN as text."""
         if value is UNSET:
             return UNSET_TEXT
         if isinstance(value, Message):
@@ -101,35 +107,3 @@ class MemoryFile:
             self._warn(f"{step} gave {text} in {name}; the memory file holds it as a text")
             return text
         return value
-
-    def _open(self) -> Path:
-        """The growing file, made with the first visit."""
-        if self._growing is None:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            name = f"{self._base}_{self._now():%Y%m%d_%H%M%S}"
-            self._path, self._growing = self._claim(name)
-        return self._growing
-
-    def _claim(self, name: str) -> tuple[Path, Path]:
-        """A name that no file has yet; the temporary file holds it from now on, also against other processes."""
-        for n in range(1, 10_000):
-            path = self._folder / f"{name}{f'_{n}' if n > 1 else ''}.json"
-            growing = path.with_name(f".{path.name}.growing")
-            if path.exists():
-                continue
-            try:
-                with growing.open("xb") as file:
-                    file.write(_START + _END)
-            except FileExistsError:
-                continue
-            return path, growing
-        raise OSError(f"no free name for {name} in {self._folder}")
-
-    def _publish(self) -> str | None:
-        with self._lock:
-            growing = self._open()
-            assert self._path is not None
-            finished = growing.with_suffix(".finished")
-            shutil.copyfile(growing, finished)
-            os.replace(finished, self._path)
-        return str(self._path.resolve())

@@ -72,8 +72,10 @@ class WorkbenchApp(ThemedApp):
         *,
         breakpoints: Iterable[Breakpoint] = (),
         clock: Clock = time.time,
+        starts_servers: bool = True,
     ) -> None:
         super().__init__()
+        self._starts_servers = starts_servers
         self.sub_title = visible(prepared.pipeline.file.name)
         self.engine = EngineThread(make_debugger, self._engine_told)
         for found in breakpoints:
@@ -85,7 +87,7 @@ class WorkbenchApp(ThemedApp):
         return WorkbenchScreen(self.engine, self._model)
 
     def on_mount(self) -> None:
-        self.call_after_refresh(self.engine.start)
+        self.call_after_refresh(self.engine.start, starts_servers=self._starts_servers)
         for warning in self.engine.debugger.prepared.warnings[:_WARNINGS_SHOWN]:
             self.notify(visible(str(warning)), severity="warning", markup=False)
         if not self.is_headless:
@@ -154,10 +156,17 @@ class ReplayApp(ThemedApp):
 
 
 def run_workbench(
-    prepared: Prepared, make_debugger: Callable[[Emit], Debugger], breakpoints: Iterable[Breakpoint] = ()
+    prepared: Prepared,
+    make_debugger: Callable[[Emit], Debugger],
+    breakpoints: Iterable[Breakpoint] = (),
+    *,
+    starts_servers: bool = True,
 ) -> Outcome:
-    """Show a pipeline and run it as the user steers; returns when the screen is closed and every server has ended."""
-    app = WorkbenchApp(prepared, make_debugger, breakpoints=breakpoints)
+    """Show a pipeline and run it as the user steers; returns when the screen is closed and every server has ended.
+
+    Without ``starts_servers`` each is started when a step of it is run.
+    """
+    app = WorkbenchApp(prepared, make_debugger, breakpoints=breakpoints, starts_servers=starts_servers)
     _spare_the_collector()
     try:
         outcome = app.run()

@@ -12,10 +12,11 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
-from workbench.engine.debugger import CommandRefused, Debugger
+from workbench.engine.debugger import Debugger
 from workbench.engine.events import Emit, Event, RunFinished, ServerFailed, Stopped
 from workbench.engine.inputs import StepError
 from workbench.engine.ports import ToolsError
+from workbench.engine.state import CommandRefused
 from workbench.pipeline.problems import PipelineError
 
 FLUSH_SECONDS = 0.1
@@ -56,10 +57,10 @@ class EngineThread:
         self._thread = threading.Thread(target=self._serve, name="engine", daemon=True)
         self.debugger = make_debugger(self._emit)
 
-    def start(self) -> None:
+    def start(self, *, starts_servers: bool = True) -> None:
         """Start the thread and open the session; the servers come up while the screen is already there."""
         self._thread.start()
-        self.submit(self.debugger.open, wait_for_servers=False)
+        self.submit(self.debugger.open, wait_for_servers=False, start_servers=starts_servers)
 
     def submit(self, command: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
         """Run a command on the engine's thread; what it raises is told like an event."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.engine.debugger import State
+from workbench.engine.state import State
 from workbench.engine.values import count_of
 from workbench.pipeline.model import Step, ToolStep
 from workbench.tui.bars import cells

@@ -8,7 +8,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from workbench.engine.debugger import Command
+from workbench.engine.state import Command
 from workbench.tui.actions import WORKBENCH, bindings
 from workbench.tui.bars import Bar
 from workbench.tui.bridge import EngineThread

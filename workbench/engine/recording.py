@@ -1,0 +1,45 @@
+"""Answers from the recording: what a visit gave before is given again, and nothing runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from workbench.engine.inputs import BoundInputs
+from workbench.engine.pool import Variable
+from workbench.engine.ports import CallResult
+from workbench.engine.visit import Visit
+from workbench.pipeline.binding import Binding
+
+if TYPE_CHECKING:
+    from workbench.engine.visiting import Answers
+
+
+def is_same_question(twin: Visit, bound: BoundInputs, answers: Answers) -> bool:
+    """Whether a recorded visit may answer: always for the same items, or only for equal inputs."""
+    if answers == "run" or twin.bound is None or twin.bound.items != bound.items:
+        return False
+    return answers == "recorded" or twin.bound.arguments() == bound.arguments()
+
+
+def recorded_result(twin: Visit, binding: Binding) -> CallResult:
+    """What the tool returned in that visit, put together again from what was kept of it."""
+    values: dict[str, Any] = dict(twin.extra)
+    for output in binding.outputs:
+        if output.is_parameter:
+            values[output.declared] = twin.parameters[output.target]
+        else:
+            given = returned(twin.saved[output.target])
+            if binding.is_router:
+                states = [twin.routes[item] for item in twin.items or ()]
+                given = [{"data": data, "state": state} for data, state in zip(given, states, strict=True)]
+            values[output.declared] = given
+    if binding.declaration.kind == "prompt" or binding.is_bare:
+        return CallResult(next(iter(values.values()), []))
+    return CallResult(values)
+
+
+def returned(variable: Variable) -> Any:
+    """What a step gave for a variable: of an item list the entries that it wrote."""
+    if variable.written is None or len(variable.written) == len(variable.value):
+        return variable.value
+    return [variable.value[item] for item in variable.written]

@@ -1,0 +1,81 @@
+"""Timelines: the visits in order, each with the checkpoint before it, and the forks that began at one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from workbench.engine.cursor import Cursor
+from workbench.engine.pool import VariablePool
+from workbench.engine.visit import Visit
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """All that is needed to go on: cursor, variables, parameters, memory lists, number of items.
+
+    ``routes`` are what the router at the cursor decided (item -> state), where its branches have not begun.
+    It holds references only, so keeping one costs nothing.
+    """
+
+    cursor: Cursor
+    pool: VariablePool
+    routes: Mapping[int, str] | None = None
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A visit, the checkpoint from which it was run, and the pool with what it wrote."""
+
+    before: Checkpoint
+    visit: Visit
+    after: VariablePool
+
+
+@dataclass
+class Timeline:
+    """One course of the run. A fork shares the moments before ``parent_visit`` with the timeline it left there."""
+
+    number: int = 1
+    parent: int | None = None
+    parent_visit: int | None = None
+    moments: list[Moment] = field(default_factory=list)
+    end: Checkpoint | None = None
+    """Where it stood after its last visit."""
+
+    @property
+    def visits(self) -> Sequence[Visit]:
+        return [moment.visit for moment in self.moments]
+
+    def index_of(self, visit: int) -> int | None:
+        """The place of a visit in it; None where it is not part of it."""
+        return next((n for n, moment in enumerate(self.moments) if moment.visit.number == visit), None)
+
+    def checkpoint(self, position: int) -> Checkpoint | None:
+        """The checkpoint after ``position`` visits."""
+        return self.moments[position].before if position < len(self.moments) else self.end
+
+    def round_begins(self, position: int) -> int:
+        """The position at which the innermost round around ``position`` begins; that of the one before, at a begin."""
+        before = [moment.visit for moment in self.moments[:position]]
+        if not before:
+            return 0
+        current = before[-1].round
+        start = position
+        while start and before[start - 1].round[: len(current)] == current and before[start - 1].round:
+            start -= 1
+        return start if start < position else max(0, position - 1)
+
+    def fork(self, number: int, position: int) -> Timeline:
+        """A new timeline that has this one's first ``position`` visits. Nothing of this one changes."""
+        left_at = self.moments[position].visit.number if position < len(self.moments) else None
+        return Timeline(number, self.number, left_at, self.moments[:position])
+
+    def matching(self, position: int, visit: Visit) -> Visit | None:
+        """The visit of the same step in the same round and branch, from ``position`` on: its twin."""
+        key = (visit.step, visit.round, visit.branch)
+        for moment in self.moments[position:]:
+            twin = moment.visit
+            if (twin.step, twin.round, twin.branch) == key:
+                return twin
+        return None

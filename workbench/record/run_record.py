@@ -1,0 +1,40 @@
+"""What a run leaves behind: the session file while it runs, the memory file whenever it ends or stops for good."""
+
+from __future__ import annotations
+
+from workbench.engine.events import Event
+from workbench.engine.ports import Edit
+from workbench.engine.timeline import Moment, Timeline
+from workbench.record.memory_file import MemoryFile
+from workbench.record.session_writer import SessionWriter
+
+
+class RunRecord:
+    """The engine's ``Recorder``. Without a session file only the memory file is left, at the end."""
+
+    def __init__(self, memory: MemoryFile, session: SessionWriter | None = None) -> None:
+        self.memory = memory
+        self.session = session
+
+    async def finished(self, timeline: Timeline, moment: Moment) -> None:
+        if self.session is not None:
+            await self.session.finished(timeline, moment)
+
+    def told(self, event: Event) -> None:
+        """Keep an event along with the rest."""
+        if self.session is not None:
+            self.session.told(event)
+
+    def edited(self, edit: Edit, timeline: int) -> None:
+        if self.session is not None:
+            self.session.edited(edit, timeline)
+
+    async def complete(self, timeline: Timeline) -> str | None:
+        return await self.memory.write(timeline.number, timeline.visits)
+
+    async def close(self) -> None:
+        if self.session is None:
+            return
+        await self.session.close()
+        if self.session.is_empty:
+            self.session.path.unlink(missing_ok=True)

@@ -1,0 +1,250 @@
+"""Reads a session file back: its timelines, with every checkpoint, as the engine had them."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+
+from workbench.engine.edits import edited_parameter, edited_variable
+from workbench.engine.pool import Variable, VariablePool, unset_entries
+from workbench.engine.ports import Edit
+from workbench.engine.timeline import Checkpoint, Moment, Timeline
+from workbench.engine.values import UNSET
+from workbench.engine.visit import Visit
+from workbench.pipeline.parameters import ParameterValue
+from workbench.record.session_schema import FORMAT
+from workbench.record.stored import read_cursor, read_edit
+from workbench.record.values import HASH_BYTES, UNSET_HASH, decode, unpack
+
+
+class SessionUnreadable(Exception):
+    """The file is no session, or not one that can be read; ``str()`` says why and what to do."""
+
+
+@dataclass(frozen=True)
+class SavedBreakpoint:
+    step: str
+    condition: str | None
+    is_enabled: bool
+
+
+@dataclass(frozen=True)
+class SavedSession:
+    """A session as its file tells it. ``late_edits`` came after the last visit of the timeline it stopped in."""
+
+    path: Path
+    about: Mapping[str, Any]
+    timelines: Mapping[int, Timeline]
+    present: int
+    late_edits: tuple[Edit, ...] = ()
+    breakpoints: tuple[SavedBreakpoint, ...] = ()
+    last_seq: int = 0
+    versions: Mapping[int, Variable] = field(default_factory=dict)
+
+
+def is_session(path: Path) -> bool:
+    """Whether a file looks like a session file."""
+    try:
+        with path.open("rb") as file:
+            return file.read(16) == b"SQLite format 3\0"
+    except OSError:
+        return False
+
+
+def read_about(path: Path) -> dict[str, Any]:
+    """What a session file says of itself: pipeline, options, fingerprints. Raises ``SessionUnreadable``."""
+    with _opened(path) as db:
+        return _about(path, db)
+
+
+def read_session(path: Path, parameters: Mapping[str, Mapping[str, ParameterValue]]) -> SavedSession:
+    """The whole session; ``parameters`` are those its run began with. Raises ``SessionUnreadable``."""
+    with _opened(path) as db:
+        about = _about(path, db)
+        try:
+            return _Reading(path, db, about, VariablePool(parameters=parameters)).read()
+        except (sqlite3.DatabaseError, ValueError, KeyError) as error:
+            raise SessionUnreadable(f"{path}: the session file is damaged: {error}") from None
+
+
+def _opened(path: Path) -> closing[sqlite3.Connection]:
+    if not path.is_file():
+        raise SessionUnreadable(f"{path}: no such file")
+    if not is_session(path):
+        raise SessionUnreadable(f"{path}: this is no session file")
+    db = sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=rw", uri=True, timeout=2)
+    return closing(db)
+
+
+def _about(path: Path, db: sqlite3.Connection) -> dict[str, Any]:
+    try:
+        rows = db.execute("select key, value from session").fetchall()
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error):
+            raise SessionUnreadable(f"{path}: another program holds the session file; close it first") from None
+        raise SessionUnreadable(f"{path}: this is no session file of ragwb ({error})") from None
+    except sqlite3.DatabaseError as error:
+        raise SessionUnreadable(f"{path}: the session file is damaged: {error}") from None
+    about = {key: msgspec.json.decode(value) for key, value in rows}
+    if about.get("format", 0) > FORMAT:
+        raise SessionUnreadable(
+            f"{path}: written by a newer ragwb (format {about['format']}, this one reads up to {FORMAT}); update ragwb"
+        )
+    return about
+
+
+@dataclass
+class _Reading:
+    """One reading of one file."""
+
+    path: Path
+    db: sqlite3.Connection
+    about: Mapping[str, Any]
+    begin: VariablePool
+    values: dict[bytes, Any] = field(default_factory=dict)
+    versions: dict[int, Variable] = field(default_factory=dict)
+
+    def read(self) -> SavedSession:
+        self._read_versions()
+        rows = self.db.execute("select seq, number, timeline, content from visit order by seq").fetchall()
+        edits = [(s, t, read_edit(c)) for s, t, c in self.db.execute("select * from edit order by seq")]
+        timelines: dict[int, Timeline] = {}
+        late: list[Edit] = []
+        present = rows[-1][2] if rows else 1
+        known = self.db.execute("select number, parent, parent_visit from timeline order by number").fetchall()
+        for number, parent, parent_visit in known or [(1, None, None)]:
+            timeline = Timeline(number, parent, parent_visit, _shared(timelines, parent, parent_visit))
+            own_rows = [(seq, visit, content) for seq, visit, t, content in rows if t == number]
+            own_edits = [(seq, edit) for seq, t, edit in edits if t == number]
+            left_over = self._fill(timeline, own_rows, own_edits)
+            if number == present:
+                late = left_over
+            timelines[number] = timeline
+        return SavedSession(
+            self.path,
+            self.about,
+            timelines,
+            present,
+            tuple(late),
+            tuple(SavedBreakpoint(s, c, bool(e)) for s, c, e in self.db.execute("select * from breakpoint")),
+            self._last("seq", "visit", "edit", "event", "message"),
+            self.versions,
+        )
+
+    def _last(self, column: str, *tables: str) -> int:
+        statements = (f"select coalesce(max({column}), 0) from {table}" for table in tables)
+        return max(int(self.db.execute(statement).fetchone()[0]) for statement in statements)
+
+    # ---- visits
+
+    def _fill(
+        self, timeline: Timeline, rows: list[tuple[int, int, bytes]], edits: list[tuple[int, Edit]]
+    ) -> list[Edit]:
+        """Append a timeline's own visits; returns the edits that came after the last of them."""
+        pool = timeline.moments[-1].after if timeline.moments else self.begin
+        waiting = list(edits)
+        for seq, number, row in rows:
+            content = unpack(row)
+            while waiting and waiting[0][0] < seq:
+                pool = _with_edit(pool, waiting.pop(0)[1])
+            before = Checkpoint(read_cursor(content["cursor"]), pool, dict(content["before_routes"]) or None)
+            visit = self._visit(number, content)
+            pool = _after(pool, visit, content)
+            timeline.moments.append(Moment(before, visit, pool))
+        return [edit for _, edit in waiting]
+
+    def _visit(self, number: int, content: Mapping[str, Any]) -> Visit:
+        return Visit(
+            number,
+            content["step"],
+            content["name"],
+            "finished",
+            content["attempt"],
+            tuple(content["round"]),
+            tuple(content["branch"]),
+            tuple(content["items"]) if content["items"] is not None else None,
+            saved={name: self.versions[version] for name, version in content["saved"].items()},
+            parameters=content["parameters"],
+            extra=content["extra"],
+            routes=dict(content["routes"]),
+            warnings=tuple(content["warnings"]),
+            started=content["started"],
+            seconds=content["seconds"],
+            provenance=content["provenance"],
+        )
+
+    # ---- values
+
+    def _read_versions(self) -> None:
+        statement = "select id, name, earlier, content, base, hashes from version order by id"
+        for number, name, earlier, row, base, hashes in self.db.execute(statement).fetchall():
+            content = unpack(row)
+            value = self._list(content, base, hashes) if content["is_list"] else self._value(hashes)
+            self.versions[number] = Variable(
+                name,
+                value,
+                content["visit"],
+                written=tuple(content["written"]) if content["written"] is not None else None,
+                is_whole=content["is_whole"],
+                computed_for=content["computed_for"],
+                is_edited=content["is_edited"],
+                follows_edit=content["follows_edit"],
+                earlier=self.versions[earlier] if earlier is not None else None,
+                unset=unset_entries(value) if content["is_list"] else frozenset(),
+            )
+
+    def _list(self, content: Mapping[str, Any], base: int | None, hashes: bytes) -> list[Any]:
+        entries = [self._value(digest) for digest in _split(hashes)]
+        if base is None:
+            return entries
+        value = list(self.versions[base].value)
+        for place, entry in zip(content["places"], entries, strict=True):
+            value[place] = entry
+        return value
+
+    def _value(self, digest: bytes) -> Any:
+        if digest == UNSET_HASH:
+            return UNSET
+        if digest not in self.values:
+            row = self.db.execute("select codec, data from value where hash = ?", (digest,)).fetchone()
+            if row is None:
+                raise ValueError("a value is missing")
+            self.values[digest] = decode(*row)
+        return self.values[digest]
+
+
+def _split(hashes: bytes) -> Iterator[bytes]:
+    for at in range(0, len(hashes), HASH_BYTES):
+        yield hashes[at : at + HASH_BYTES]
+
+
+def _shared(timelines: Mapping[int, Timeline], parent: int | None, parent_visit: int | None) -> list[Moment]:
+    """The moments that a fork has from the timeline it left."""
+    if parent is None:
+        return []
+    moments = timelines[parent].moments
+    at = timelines[parent].index_of(parent_visit) if parent_visit is not None else None
+    return list(moments if at is None else moments[:at])
+
+
+def _after(pool: VariablePool, visit: Visit, content: Mapping[str, Any]) -> VariablePool:
+    variables = {**pool.variables, **visit.saved}
+    alias = visit.name.partition(".")[0]
+    for name, value in visit.parameters.items():
+        pool = pool.with_parameter(alias, name, value, f"written by {visit.name}, visit {visit.number}")
+    return replace(pool, variables=variables, count=content["count"], counted_by=content["counted_by"])
+
+
+def _with_edit(pool: VariablePool, edit: Edit) -> VariablePool:
+    if edit.what == "variable":
+        return edited_variable(pool, edit.name, edit.value, edit.item)
+    if edit.what == "parameter" and edit.alias is not None:
+        return edited_parameter(pool, edit.alias, edit.name, edit.value)
+    return pool

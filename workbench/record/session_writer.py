@@ -1,0 +1,259 @@
+"""Writes the session file: one thread, and a visit is on disk when its transaction is."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import queue
+import sqlite3
+import threading
+import time
+import weakref
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from workbench.engine.events import Event, WireMessage
+from workbench.engine.pool import Variable
+from workbench.engine.ports import Edit
+from workbench.engine.timeline import Moment, Timeline
+from workbench.engine.values import UNSET
+from workbench.record.session_schema import FORMAT, TABLES
+from workbench.record.stored import edit_content, variable_content, visit_content
+from workbench.record.values import UNSET_HASH, Encoder
+
+_Job = Callable[[sqlite3.Connection], None]
+_Settle = Callable[[Exception | None], None]
+_BATCH = 500
+"""Jobs that may share a transaction."""
+
+
+class SessionWriter:
+    """Keeps a session in one SQLite file (WAL, synchronous=NORMAL: it survives a kill, not a power cut).
+
+    ``about`` is what the file says of itself: pipeline, fingerprints, options. With ``after_seq`` an existing file
+    is gone on with; ``versions`` are those that it holds.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        about: Mapping[str, Any],
+        *,
+        after_seq: int | None = None,
+        versions: Mapping[int, Variable] | None = None,
+    ) -> None:
+        """Open it. Raises ``FileExistsError`` for a new one of a name that is taken, ``OSError`` otherwise."""
+        self.path = path
+        self._about = about
+        self._is_new = after_seq is None
+        self.is_empty = self._is_new
+        """Whether no visit was kept in it."""
+        self._seq = after_seq or 0
+        self._next_version = max(versions or {}, default=0)
+        self._jobs: queue.SimpleQueue[tuple[_Job | None, _Settle]] = queue.SimpleQueue()
+        self._encoder = Encoder()
+        self._versions: weakref.WeakKeyDictionary[Variable, int] = weakref.WeakKeyDictionary()
+        for number, variable in (versions or {}).items():
+            self._versions[variable] = number
+        self._hashes: weakref.WeakKeyDictionary[Variable, list[bytes]] = weakref.WeakKeyDictionary()
+        self._known: set[bytes] = {UNSET_HASH}
+        opened: queue.SimpleQueue[Exception | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._serve, args=(opened,), name="session", daemon=True)
+        self._thread.start()
+        failure = opened.get()
+        if isinstance(failure, FileExistsError):
+            raise failure
+        if failure is not None:
+            raise OSError(f"the session file {path} can't be written: {failure}")
+
+    # ---- called by the engine, on its loop
+
+    async def finished(self, timeline: Timeline, moment: Moment) -> None:
+        """Keep a visit; returns when it is committed. Raises ``OSError``."""
+        self.is_empty = False
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[None] = loop.create_future()
+        seq, about = self._number(), (timeline.number, timeline.parent, timeline.parent_visit)
+
+        def settle(error: Exception | None) -> None:
+            loop.call_soon_threadsafe(_settle, done, error)
+
+        self._jobs.put((lambda db: self._write_visit(db, seq, about, moment), settle))
+        await done
+
+    def told(self, event: Event) -> None:
+        seq, now = self._number(), time.time()
+        self._jobs.put((lambda db: _write_event(db, seq, now, event), _ignore))
+
+    def edited(self, edit: Edit, timeline: int) -> None:
+        seq, content = self._number(), edit_content(edit)
+        row = (seq, timeline, content)
+        self._jobs.put((lambda db: _execute(db, "insert into edit values (?, ?, ?)", row), _ignore))
+
+    def breakpoints(self, found: list[tuple[str, str | None, bool]]) -> None:
+        """Keep these breakpoints in the place of those before."""
+        self._jobs.put((lambda db: _write_breakpoints(db, found), _ignore))
+
+    async def close(self) -> None:
+        """Everything is on disk when this returns."""
+        self._jobs.put((None, _ignore))
+        await asyncio.to_thread(self._thread.join)
+
+    def _number(self) -> int:
+        self._seq += 1
+        return self._seq
+
+    # ---- on the writing thread
+
+    def _serve(self, opened: queue.SimpleQueue[Exception | None]) -> None:
+        try:
+            db = self._open()
+        except (sqlite3.Error, OSError) as error:
+            opened.put(error)
+            return
+        opened.put(None)
+        is_open = True
+        while is_open:
+            batch, is_open = self._next_batch()
+            failure = _in_transaction(db, [job for job, _ in batch])
+            for _, settle in batch:
+                settle(failure)
+        db.close()
+
+    def _next_batch(self) -> tuple[list[tuple[_Job, _Settle]], bool]:
+        """What waits to be written, and whether more may come."""
+        batch: list[tuple[_Job, _Settle]] = []
+        job, settle = self._jobs.get()
+        while job is not None:
+            batch.append((job, settle))
+            if len(batch) == _BATCH or self._jobs.empty():
+                return batch, True
+            job, settle = self._jobs.get()
+        return batch, False
+
+    def _open(self) -> sqlite3.Connection:
+        if self._is_new:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        db = sqlite3.connect(self.path, isolation_level=None, timeout=2)
+        db.execute("pragma journal_mode=wal")
+        db.execute("pragma synchronous=normal")
+        if self._is_new:
+            db.executescript(TABLES)
+            about = {"format": FORMAT, **self._about}
+            db.executemany("insert into session values (?, ?)", [(k, _json(v)) for k, v in about.items()])
+        return db
+
+    def _write_visit(
+        self, db: sqlite3.Connection, seq: int, timeline: tuple[int, int | None, int | None], moment: Moment
+    ) -> None:
+        db.execute("insert or ignore into timeline values (?, ?, ?)", timeline)
+        visit = moment.visit
+        saved = {name: self._version(db, variable) for name, variable in visit.saved.items()}
+        read = self._inputs(db, moment)
+        content = visit_content(moment, saved, read)
+        db.execute("insert into visit values (?, ?, ?, ?)", (seq, visit.number, timeline[0], content))
+
+    def _inputs(self, db: sqlite3.Connection, moment: Moment) -> dict[str, bytes]:
+        """The hashes of inputs that came from nowhere else in the file: edits made for this visit."""
+        bound = moment.visit.bound
+        edited = [given for given in bound.inputs if given.is_edited and given.visit is None] if bound else []
+        return {given.argument: self._value(db, given.value) for given in edited}
+
+    def _version(self, db: sqlite3.Connection, variable: Variable) -> int:
+        """The number of a version of a variable; it and the saves before it are written if they were not."""
+        known = self._versions.get(variable)
+        if known is not None:
+            return known
+        earlier = self._version(db, variable.earlier) if variable.earlier is not None else None
+        self._next_version += 1
+        number = self._versions[variable] = self._next_version
+        base, hashes, places = self._entries(db, variable)
+        content = variable_content(variable, places)
+        row = (number, variable.name, earlier, content, base, b"".join(hashes))
+        db.execute("insert into version values (?, ?, ?, ?, ?, ?)", row)
+        return number
+
+    def _entries(self, db: sqlite3.Connection, variable: Variable) -> tuple[int | None, list[bytes], list[int] | None]:
+        """``(base version, hashes, places)``: of a list that differs from the save before in a few entries, those."""
+        value, earlier = variable.value, variable.earlier
+        if not isinstance(value, list):
+            return None, [self._value(db, value)], None
+        before = earlier.value if earlier is not None else None
+        known = self._hashes.get(earlier) if earlier is not None else None
+        if known is not None and isinstance(before, list) and len(before) == len(value):
+            places = [n for n, entry in enumerate(value) if entry is not before[n]]
+            changed = [self._entry(db, value[n]) for n in places]
+            hashes = list(known)
+            for place, digest in zip(places, changed, strict=True):
+                hashes[place] = digest
+            self._hashes[variable] = hashes
+            if 2 * len(places) < len(value):
+                return self._versions[earlier] if earlier is not None else None, changed, places
+            return None, hashes, None
+        hashes = [self._entry(db, entry) for entry in value]
+        self._hashes[variable] = hashes
+        return None, hashes, None
+
+    def _entry(self, db: sqlite3.Connection, entry: Any) -> bytes:
+        return UNSET_HASH if entry is UNSET else self._value(db, entry)
+
+    def _value(self, db: sqlite3.Connection, value: Any) -> bytes:
+        digest, codec, data = self._encoder.hash_of(value)
+        if digest not in self._known:
+            stored = self._encoder.stored(digest, codec, data)
+            db.execute("insert or ignore into value values (?, ?, ?)", (stored.hash, stored.codec, stored.data))
+            self._known.add(digest)
+        return digest
+
+
+def _in_transaction(db: sqlite3.Connection, jobs: list[_Job]) -> Exception | None:
+    try:
+        db.execute("begin immediate")
+        for job in jobs:
+            job(db)
+        db.execute("commit")
+    except Exception as error:
+        if db.in_transaction:
+            db.execute("rollback")
+        return error
+    return None
+
+
+def _write_event(db: sqlite3.Connection, seq: int, now: float, event: Event) -> None:
+    if isinstance(event, WireMessage):
+        number = None if event.id is None else str(event.id)
+        about = (seq, event.server, event.visit, event.way, event.method, number, event.started, event.at)
+        db.execute("insert into message values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*about, event.size, event.line))
+    else:
+        content = msgspec.msgpack.encode(event.body(), enc_hook=str)
+        db.execute("insert into event values (?, ?, ?, ?)", (seq, now, event.type, content))
+
+
+def _write_breakpoints(db: sqlite3.Connection, found: list[tuple[str, str | None, bool]]) -> None:
+    db.execute("delete from breakpoint")
+    db.executemany("insert into breakpoint values (?, ?, ?)", found)
+
+
+def _execute(db: sqlite3.Connection, statement: str, row: tuple[Any, ...]) -> None:
+    db.execute(statement, row)
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+def _settle(done: asyncio.Future[None], error: Exception | None) -> None:
+    if done.done():
+        return
+    if error is None:
+        done.set_result(None)
+    else:
+        done.set_exception(OSError(f"the session file could not be written: {error}"))
+
+
+def _ignore(error: Exception | None) -> None:
+    """For what nobody waits for: the next visit says that the file can't be written."""

@@ -1,0 +1,84 @@
+"""Visits, variables and edits as rows of the session file, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from workbench.engine.cursor import Cursor, Frame
+from workbench.engine.pool import Variable
+from workbench.engine.ports import Edit
+from workbench.engine.timeline import Moment
+from workbench.record.values import pack, unpack
+
+
+def visit_content(moment: Moment, saved: Mapping[str, int], read: Mapping[str, bytes]) -> bytes:
+    """A visit without its values: ``saved`` are the versions it wrote, ``read`` the values of edited inputs."""
+    visit = moment.visit
+    return pack(
+        {
+            "cursor": cursor_content(moment.before.cursor),
+            "before_routes": list((moment.before.routes or {}).items()),
+            "step": visit.step,
+            "name": visit.name,
+            "attempt": visit.attempt,
+            "round": visit.round,
+            "branch": visit.branch,
+            "items": visit.items,
+            "saved": dict(saved),
+            "edited_inputs": dict(read),
+            "follows_edit": visit.follows_edit,
+            "parameters": dict(visit.parameters),
+            "extra": dict(visit.extra),
+            "routes": list(visit.routes.items()),
+            "warnings": visit.warnings,
+            "started": visit.started,
+            "seconds": visit.seconds,
+            "provenance": visit.provenance,
+            "count": moment.after.count,
+            "counted_by": moment.after.counted_by,
+        }
+    )
+
+
+def variable_content(variable: Variable, places: list[int] | None) -> bytes:
+    """What is known of a version besides its value; ``places`` are the entries that differ from its base."""
+    return pack(
+        {
+            "visit": variable.visit,
+            "is_list": isinstance(variable.value, list),
+            "written": variable.written,
+            "is_whole": variable.is_whole,
+            "computed_for": variable.computed_for,
+            "is_edited": variable.is_edited,
+            "follows_edit": variable.follows_edit,
+            "places": places,
+        }
+    )
+
+
+def cursor_content(cursor: Cursor) -> list[dict[str, Any]]:
+    return [msgspec.to_builtins(frame) for frame in cursor.frames]
+
+
+def read_cursor(content: list[dict[str, Any]]) -> Cursor:
+    return Cursor(tuple(msgspec.convert(frame, Frame) for frame in content))
+
+
+def edit_content(edit: Edit) -> bytes:
+    return pack(
+        {
+            "what": edit.what,
+            "name": edit.name,
+            "value": edit.value,
+            "item": edit.item,
+            "alias": edit.alias,
+            "after_visit": edit.after_visit,
+        }
+    )
+
+
+def read_edit(content: bytes) -> Edit:
+    return Edit(**unpack(content))
