@@ -6,59 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from workbench.pipeline.binding import Binding
+from tests.pipeline.lab import binding, prepared, refused
 from workbench.pipeline.model import FromParameter, FromVariable
-from workbench.pipeline.prepare import Prepared, prepare
+from workbench.pipeline.prepare import prepare
 from workbench.pipeline.problems import PipelineError
-
-SERVER = """
-from workbench.mcp.kit import ToolServer
-app = ToolServer("lab")
-
-@app.tool(output="items->q_ls,gt_ls")
-def get(items): ...
-
-@app.tool(output="q_ls,top_k,extra->ret_psg")
-def search(query_list, top_k=2, extra=None): ...
-
-@app.tool(output="q_ls->q_ls")
-def route(q_ls): ...
-
-@app.tool(output="q_ls->None")
-def note(q_ls): ...
-
-@app.prompt(output="q_ls,greeting->prompt_ls")
-def ask(q_ls, greeting): ...
-
-@app.tool(output="benchmark->q_ls", outputs_from="benchmark.key_map")
-def get_data(benchmark): ...
-"""
-PARAMETERS = "items: [a, b]\ntop_k: 3\ngreeting: hello\nbenchmark: {key_map: {q_ls: question, choices_ls: choices}}\n"
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    source = tmp_path / "servers" / "lab" / "src"
-    source.mkdir(parents=True)
-    (source / "lab.py").write_text(SERVER, encoding="utf-8")
-    (source.parent / "parameter.yaml").write_text(PARAMETERS, encoding="utf-8")
-    return tmp_path
-
-
-def prepared(project: Path, steps: str, head: str = "", **options: object) -> Prepared:
-    file = project / "p.yaml"
-    file.write_text(f"servers: {{lab: servers/lab}}\n{head}pipeline:\n{steps}", encoding="utf-8")
-    return prepare(file, **options)  # type: ignore[arg-type]
-
-
-def refused(project: Path, steps: str, head: str = "", **options: object) -> str:
-    with pytest.raises(PipelineError) as error:
-        prepared(project, steps, head, **options)
-    return str(error.value)
-
-
-def binding(project: Path, steps: str, path: str, **options: object) -> Binding:
-    return prepared(project, steps, **options).checked.bindings[path]
 
 
 def test_names_of_parameters_mean_parameters(project: Path) -> None:
@@ -180,3 +131,82 @@ def test_a_server_described_by_a_file_beside_it(project: Path) -> None:
     bound = prepare(file).checked.bindings["2"]
     assert bound.inputs == {"words": FromVariable("q_ls")}
     assert [output.target for output in bound.outputs] == ["up_ls"]
+
+
+def test_mistakes_of_the_file_do_not_hide_those_against_servers(project: Path) -> None:
+    text = refused(
+        project,
+        "- lab.get\n"
+        "- lab.search:\n    imput: {query_list: gt_ls}\n"
+        "- labb.x:\n    output: {a: made_ls}\n"
+        "- lab.gett\n"
+        "- lab.note:\n    input: {q_lss: made_ls}\n",
+    )
+    assert "step 2 (lab.search) has the unknown key `imput`" in text
+    assert "there is no server `labb`" in text
+    assert "has no tool or prompt `gett`" in text
+    assert "has no parameter `q_lss`" in text
+    assert len(text.splitlines()) == 4
+
+
+@pytest.mark.parametrize(
+    "unreadable",
+    [
+        "- loop: {times: 2, step: [lab.get]}\n",
+        "- loop: 3\n",
+        "- lab\n",
+        "- branch: {router: [lab.get], branches: [a]}\n",
+        "- branch: {routers: [lab.get], branches: {a: []}}\n",
+        "- lab.search:\n    outputs: {ret_psg: own_ls}\n",
+        "- lab.search: own_ls\n",
+    ],
+)
+def test_what_can_not_be_read_may_give_any_variable(project: Path, unreadable: str) -> None:
+    text = refused(project, f"{unreadable}- lab.note: {{input: {{q_ls: own_ls}}}}\n- lab.none\n", head="whole: [t]\n")
+    assert "reads the variable" not in text
+    assert "which no step gives" not in text
+    assert "has no tool or prompt `none`" in text
+
+
+def test_a_missing_server_does_not_hide_mistakes_against_others(project: Path) -> None:
+    file = project / "p.yaml"
+    file.write_text(
+        "servers: {lab: servers/lab, ghost: servers/ghost}\n"
+        "pipeline: [ghost.go: {input: {n: $n}}, lab.gett, lab.search]\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(PipelineError) as error:
+        prepare(file, sets=["ghost.n=1"])
+    assert [problem.position.line for problem in error.value.problems if problem.position] == [1, 2]
+    assert "no tool or prompt `gett`" in str(error.value)
+
+
+def test_a_server_may_be_used_by_a_step_that_can_not_be_read(project: Path) -> None:
+    file = project / "p.yaml"
+    file.write_text("servers: {ghost: servers/ghost}\npipeline: [loop: 3]\n", encoding="utf-8")
+    with pytest.raises(PipelineError) as error:
+        prepare(file)
+    assert "the line may be taken out" not in str(error.value)
+
+
+def test_whole_must_not_name_what_sets_the_items(project: Path) -> None:
+    said = "2:9: `whole:` names `q_ls`, which sets the number of items"
+    assert said in refused(project, "- lab.get\n", head="whole: [q_ls]\n")
+    assert said in refused(project, "- lab.get\n", head="whole: [q_ls]\nitems: q_ls\n")
+    prepared(project, "- lab.get\n", head="whole: [q_ls]\nitems: gt_ls\n")
+
+
+@pytest.mark.parametrize(
+    ("annotation", "said"),
+    [
+        ("q_ls->a,a", "tool `lab.odd`: it declares the output `a` more than once"),
+        ("no arrow", "tool `lab.odd`: its annotation holds 'no arrow', which is no name"),
+        ("a->b->c", "tool `lab.odd`: its annotation 'a->b->c' has more than one `->`"),
+    ],
+)
+def test_annotations_that_can_not_be_meant(project: Path, annotation: str, said: str) -> None:
+    with (project / "servers/lab/src/lab.py").open("a", encoding="utf-8") as server:
+        server.write(f"@app.tool(output={annotation!r})\ndef odd(q_ls): ...\n")
+    text = refused(project, "- lab.get\n- lab.odd\n- lab.note: {input: {q_ls: a}}\n")
+    assert said in text
+    assert len(text.splitlines()) == 1

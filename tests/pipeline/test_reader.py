@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from workbench.pipeline.model import (
     ToolStep,
     walk,
 )
-from workbench.pipeline.problems import PipelineError, Position
+from workbench.pipeline.problems import PipelineError, Position, in_order
 from workbench.pipeline.reader import read_pipeline
 
 WHOLE = """\
@@ -49,16 +50,16 @@ def read(tmp_path: Path, text: str) -> list[str]:
     file = tmp_path / "p.yaml"
     file.write_text(text, encoding="utf-8")
     try:
-        read_pipeline(file)
+        problems = read_pipeline(file).problems
     except PipelineError as error:
-        return [str(problem).removeprefix(f"{file}:").strip() for problem in error.problems]
-    return []
+        problems = error.problems
+    return [str(problem).removeprefix(f"{file}:").strip() for problem in in_order(problems)]
 
 
 def test_every_step_form(tmp_path: Path) -> None:
     file = tmp_path / "whole.yaml"
     file.write_text(WHOLE, encoding="utf-8")
-    pipeline = read_pipeline(file)
+    pipeline = read_pipeline(file).pipeline
     assert [step.path for step in walk(pipeline.steps)] == [
         "1", "2", "3", "3.1", "3.2", "3.2.router.1", "3.2.router.2", "3.2.yes.1", '3.2."dotted.state".1',
     ]  # fmt: skip
@@ -85,7 +86,7 @@ def test_every_step_form(tmp_path: Path) -> None:
 def test_a_line_belongs_to_the_innermost_step(tmp_path: Path) -> None:
     file = tmp_path / "whole.yaml"
     file.write_text(WHOLE, encoding="utf-8")
-    pipeline = read_pipeline(file)
+    pipeline = read_pipeline(file).pipeline
     at = {line: step.path for line in range(1, 22) if (step := pipeline.step_at_line(line))}
     assert at[1] == "1"
     assert at[8] == "2"
@@ -138,7 +139,7 @@ def test_all_mistakes_in_one_pass(tmp_path: Path) -> None:
             "servers: {a: b}\npipeline:\n- a.t:\n  input: {x: y}\n",
             "has the further key `input`; a step is a map with one",
         ),
-        ("servers: {a: b}\npipeline: &p\n- loop: {times: 1, steps: *p}\n", "contain themselves"),
+        ("servers: {a: b}\npipeline: &p\n- loop: {times: 1, steps: *p}\n", "2:11: this contains itself"),
         ("servers: {a: b}\npipeline: [\x00]\n", "not valid YAML"),
     ],
 )
@@ -166,4 +167,68 @@ def test_files_that_can_not_be_read(tmp_path: Path) -> None:
 def test_byte_order_mark_and_windows_lines(tmp_path: Path) -> None:
     file = tmp_path / "p.yaml"
     file.write_bytes(b"\xef\xbb\xbfservers:\r\n  a: servers/a\r\npipeline:\r\n- a.t\r\n")
-    assert [step.position for step in read_pipeline(file).steps] == [Position(4, 3)]
+    assert [step.position for step in read_pipeline(file).pipeline.steps] == [Position(4, 3)]
+
+
+def test_what_is_written_counts_more_than_what_is_merged(tmp_path: Path) -> None:
+    file = tmp_path / "p.yaml"
+    file.write_text(
+        "servers: {<<: {a: x, b: servers/b}, a: servers/a}\npipeline:\n"
+        "- loop: &l {times: 1, steps: [a.t]}\n"
+        "- loop: {<<: *l, times: 3}\n"
+        "- a.t: &t {input: {x: q_ls}, output: {y: z}}\n"
+        "- a.t: {<<: *t, input: {x: other}}\n",
+        encoding="utf-8",
+    )
+    reading = read_pipeline(file)
+    assert reading.problems == ()
+    _, loop, _, step = reading.pipeline.steps
+    assert isinstance(loop, LoopStep)
+    assert (loop.times, [inner.path for inner in loop.steps]) == (3, ["2.1"])
+    assert isinstance(step, ToolStep)
+    assert (step.inputs, step.outputs) == ({"x": FromVariable("other")}, {"y": "z"})
+    assert reading.pipeline.servers["a"].value == "servers/a"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("servers: {a: b}\npipeline:\n- loop: {<<: 5, times: 1, steps: [a.t]}\n", "3:14: `<<` takes a map"),
+        ("servers: {a: b}\npipeline:\n- loop: {times: 1, times: 2, steps: [a.t]}\n", "`times` is already on line 3"),
+        ("servers: {a: b}\npipeline:\n- a.t: {input: {x: {y: 1, y: 2}}}\n", "3:27: the key `y` is already on line 3"),
+        ("servers: {a: b}\npipeline:\n- a.t: {input: {[x]: 1}}\n", "3:17: a key must be a text, not a list"),
+        ("servers: {a: b}\npipeline:\n- a.t: {input: {x: !!bool x}}\n", "3:20: this value can't be read"),
+    ],
+)
+def test_keys_and_values(tmp_path: Path, text: str, said: str) -> None:
+    assert said in "\n".join(read(tmp_path, text))
+
+
+def test_anchors_that_stand_for_too_much(tmp_path: Path) -> None:
+    doublings = "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 60))
+    bomb = f"a0: &a0 [a.t]\n{doublings}servers: {{a: b}}\npipeline: *a59\n"
+    assert "anchors make more than 100,000 values of this" in read(tmp_path, bomb)[0]
+    chain = "".join(f"m{n}: &m{n} {{<<: *m{n - 1}, k{n}: 1}}\n" for n in range(1, 2000))
+    assert "anchors make more than 100,000" in read(tmp_path, f"m0: &m0 {{k: 1}}\n{chain}")[0]
+
+
+def test_blocks_inside_blocks(tmp_path: Path) -> None:
+    def nested(levels: int) -> str:
+        indents = ["    " * level for level in range(levels + 1)]
+        loops = "".join(f"{i}- loop:\n{i}    times: 1\n{i}    steps:\n" for i in indents[:-1])
+        return f"servers: {{a: b}}\npipeline:\n{loops}{indents[-1]}- a.t\n"
+
+    assert read(tmp_path, nested(99)) == []
+    (problem,) = read(tmp_path, nested(200))
+    assert problem.startswith("303:")
+    assert "blocks stand more than 100 levels inside others" in problem
+    deep = "servers: {a: b}\npipeline:\n- a.t: {input: {x: " + "[" * 150 + "]" * 150 + "}}\n"
+    assert "this value is nested more than 100 levels deep" in read(tmp_path, deep)[0]
+
+
+def test_pipes_are_refused(tmp_path: Path) -> None:
+    pipe = tmp_path / "p.yaml"
+    os.mkfifo(pipe)
+    for file in (pipe, Path("/dev/zero")):
+        with pytest.raises(PipelineError, match="this is a pipe or a device"):
+            read_pipeline(file)

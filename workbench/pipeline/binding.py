@@ -5,14 +5,22 @@ A step's binding is worked out once, from its own text and the tool's declaratio
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from workbench.pipeline.declaration import ToolDeclaration
-from workbench.pipeline.model import FromMemory, FromParameter, FromVariable, InputSource, Literal, ToolStep
+from workbench.pipeline.model import (
+    FromMemory,
+    FromParameter,
+    FromVariable,
+    InputSource,
+    Literal,
+    ToolStep,
+    source_of,
+)
 from workbench.pipeline.parameters import ParameterValue
-from workbench.pipeline.reader import source_of
 
 RESULT = "result"
 """The one output of a tool that names none."""
@@ -68,7 +76,7 @@ def interface_of(
     """
     if declaration.inputs is not None or declaration.outputs is not None:
         inputs = {argument: source_of(spec) for argument, spec in (declaration.inputs or {}).items()}
-        return Interface(inputs, declaration.outputs or ())
+        return Interface(inputs, _distinct(declaration.outputs or ()))
     names = [argument.name for argument in declaration.arguments]
     by_name = {name: _named(name, parameters) for name in names}
     if declaration.annotation is None:
@@ -79,7 +87,7 @@ def interface_of(
     outputs = () if right.strip().lower() == "none" else tuple(_list(right))
     if declaration.outputs_from is not None:
         outputs = _keys(declaration.outputs_from, {**inputs, **given}, parameters) or outputs
-    return Interface(inputs, tuple(f"${o}" if o in parameters else o for o in outputs))
+    return Interface(inputs, _distinct(tuple(f"${o}" if o in parameters else o for o in outputs)))
 
 
 def _split(annotation: str) -> tuple[str, str]:
@@ -90,7 +98,18 @@ def _split(annotation: str) -> tuple[str, str]:
 
 
 def _list(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
+    names = [part.strip() for part in text.split(",") if part.strip()]
+    for name in names:
+        if len(name.split()) > 1:
+            raise AnnotationError(f"its annotation holds {name!r}, which is no name; names stand with commas between")
+    return names
+
+
+def _distinct(outputs: tuple[str, ...]) -> tuple[str, ...]:
+    for name in outputs:
+        if outputs.count(name) > 1:
+            raise AnnotationError(f"it declares the output `{name}` more than once; each needs a name of its own")
+    return outputs
 
 
 def _named(spec: str, parameters: Mapping[str, ParameterValue]) -> InputSource:
@@ -109,6 +128,14 @@ def _keys(path: str, inputs: Mapping[str, InputSource], parameters: Mapping[str,
     for key in inner:
         value = value.get(key) if isinstance(value, Mapping) else None
     return tuple(map(str, value)) if isinstance(value, Mapping) else ()
+
+
+def names_of(declaration: ToolDeclaration) -> set[str]:
+    """Every name by which a tool may know a parameter: its arguments, and what its declaration reads and writes."""
+    names = {argument.name for argument in declaration.arguments}
+    names.update(re.split(r"->|,", declaration.annotation or ""), (declaration.inputs or {}).values())
+    names.update(declaration.outputs or (), (declaration.outputs_from or "").split(".")[:1])
+    return {name.strip().removeprefix("$") for name in names}
 
 
 def described_source(source: InputSource) -> str:

@@ -11,11 +11,11 @@ from typing import Any
 from workbench.pipeline import yaml_nodes as nodes
 from workbench.pipeline.binding import AnnotationError, Interface, described_source, interface_of
 from workbench.pipeline.declaration import ServerDeclaration, ToolDeclaration
+from workbench.pipeline.files import read_text
 from workbench.pipeline.model import FromParameter, InputSource, Literal, ToolStep
 from workbench.pipeline.parameters import default_parameter_file
 from workbench.pipeline.prepare import Prepared
 from workbench.pipeline.project import ServerSource
-from workbench.pipeline.reader import read_text
 
 
 @dataclass

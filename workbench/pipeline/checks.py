@@ -16,12 +16,13 @@ from workbench.pipeline.model import (
     InputSource,
     Pipeline,
     ToolStep,
+    is_memory_name,
     walk,
 )
+from workbench.pipeline.parameter_checks import check_parameters
 from workbench.pipeline.parameters import ParameterSet, unset_message
 from workbench.pipeline.problems import Position, Problem, nearest
 from workbench.pipeline.project import ServerSource
-from workbench.pipeline.reader import is_memory_name
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class Checked:
 
     bindings: Mapping[str, Binding]
     problems: tuple[Problem, ...]
+    passed_over: tuple[ToolStep, ...] = ()
+    """Steps of which nothing is known until their server runs: neither bound nor reported."""
 
     @property
     def errors(self) -> tuple[Problem, ...]:
@@ -41,9 +44,13 @@ def check(
     declarations: Mapping[str, ServerDeclaration],
     parameters: ParameterSet,
     sources: Mapping[str, ServerSource],
+    unread: frozenset[str] = frozenset(),
 ) -> Checked:
-    """Bind all steps in file order. Servers without a declaration are passed over; so is what hangs on them."""
-    return _Checker(pipeline, declarations, parameters, sources).check()
+    """Bind all steps in file order. Servers without a declaration are passed over; so is what hangs on them.
+
+    ``unread`` are the paths of steps that could be read in part only: what they seem to lack is not reported.
+    """
+    return _Checker(pipeline, declarations, parameters, sources, unread).check()
 
 
 @dataclass
@@ -52,8 +59,10 @@ class _Checker:
     declarations: Mapping[str, ServerDeclaration]
     parameters: ParameterSet
     sources: Mapping[str, ServerSource]
+    unread: frozenset[str]
     problems: list[Problem] = field(default_factory=list)
     bindings: dict[str, Binding] = field(default_factory=dict)
+    passed_over: list[ToolStep] = field(default_factory=list)
     produced: dict[str, str] = field(default_factory=dict)
     """Variables that an earlier step gives, each with that step's name."""
     warned: set[tuple[str, str]] = field(default_factory=set)
@@ -68,20 +77,17 @@ class _Checker:
             self._step(step)
         self._memory_inputs()
         self._named_at_top()
-        return Checked(self.bindings, tuple(self.problems))
+        self.problems += check_parameters(self.pipeline, self.declarations, self.parameters)
+        return Checked(self.bindings, tuple(self.problems), tuple(self.passed_over))
 
     def _step(self, step: ToolStep) -> None:
+        known = len(self.problems)
         declaration = self._declaration(step)
-        if declaration is None:
-            self.is_partial = True
-            self._given_inputs(step)
-            for target in step.outputs.values():
-                self.produced.setdefault(target, step.name)
-            return
-        try:
-            interface = interface_of(declaration, self.parameters.of(step.alias), step.inputs)
-        except AnnotationError as error:
-            self._report(step.position, step, f"{step.name}: {error}")
+        interface = self._interface(step, declaration) if declaration is not None else None
+        if declaration is None or interface is None:
+            if len(self.problems) == known:
+                self.passed_over.append(step)
+            self._unknown(step)
             return
         inputs = self._inputs(step, declaration, interface)
         outputs = self._outputs(step, declaration, interface)
@@ -89,7 +95,15 @@ class _Checker:
         for output in outputs:
             if not output.is_parameter:
                 self.produced.setdefault(output.target, step.name)
+        self.is_partial |= step.path in self.unread
         self.bindings[step.path] = Binding(step, declaration, inputs, outputs, step.path in self.routers)
+
+    def _unknown(self, step: ToolStep) -> None:
+        """What can be said of a step whose tool is not known; any variable may come from it."""
+        self._given_inputs(step)
+        self.is_partial = True
+        for target in step.outputs.values():
+            self.produced.setdefault(target, step.name)
 
     def _declaration(self, step: ToolStep) -> ToolDeclaration | None:
         server = self.declarations.get(step.alias)
@@ -97,13 +111,23 @@ class _Checker:
             return None
         tool = server.tools.get(step.tool)
         if tool is None and server.complete:
-            self._report(
-                step.position,
-                step,
-                f"server `{step.alias}` has no tool or prompt `{step.tool}`"
-                + nearest(step.tool, server.tools, noun="it has"),
-            )
+            there_is = nearest(step.tool, server.tools, noun="it has") if server.tools else "; it has none"
+            message = f"server `{step.alias}` has no tool or prompt `{step.tool}`{there_is}"
+            self._report(step.position, step, message)
         return tool
+
+    def _interface(self, step: ToolStep, declaration: ToolDeclaration) -> Interface | None:
+        """None where the parameters or the annotation can't be read: a name may mean a variable or a parameter."""
+        if not self._knows_parameters(step.alias):
+            return None
+        try:
+            return interface_of(declaration, self.parameters.of(step.alias), step.inputs)
+        except AnnotationError as error:
+            self._report(step.position, step, f"{declaration.kind} `{step.name}`: {error}")
+            return None
+
+    def _knows_parameters(self, alias: str) -> bool:
+        return alias in self.sources and alias not in self.parameters.unread
 
     # ---- inputs
 
@@ -121,7 +145,7 @@ class _Checker:
             given = step.inputs.get(name)
             source = given or interface.inputs.get(name)
             if source is None:
-                if argument.required:
+                if argument.required and step.path not in self.unread:
                     self._report(step.position, step, f"{step.name} needs `{name}`, and nothing gives it")
             elif self._usable(step, argument, source, is_given=given is not None):
                 bound[name] = source
@@ -131,10 +155,13 @@ class _Checker:
 
     def _given_inputs(self, step: ToolStep) -> None:
         for name, source in step.inputs.items():
-            self._usable(step, Argument(name), source, is_given=True)
+            if not isinstance(source, FromParameter) or self._knows_parameters(step.alias):
+                self._usable(step, Argument(name), source, is_given=True)
 
     def _usable(self, step: ToolStep, argument: Argument, source: InputSource, *, is_given: bool) -> bool:
         """Whether a source can be read; one that can't is left out if the tool has a default, else reported."""
+        if not is_given and step.path in self.unread:
+            return True
         place = step.place(f"input.{argument.name}") if is_given else step.position
         if isinstance(source, FromParameter):
             return self._usable_parameter(step, argument, source.name, place, is_given)
@@ -286,22 +313,18 @@ class _Checker:
         return variable in self.produced or variable in self.parameters.of(step.alias)
 
     def _named_at_top(self) -> None:
-        if self.is_partial:
-            return
-        for key, names in (
-            ("items", [self.pipeline.items] if self.pipeline.items else []),
-            ("whole", sorted(self.pipeline.whole)),
-        ):
-            for name in names:
-                if name not in self.produced:
-                    self.problems.append(
-                        Problem(
-                            self.pipeline.file,
-                            None,
-                            f"`{key}:` names `{name}`, which no step gives"
-                            + nearest(name, self.produced, noun="variables"),
-                        )
-                    )
+        named = [("items", self.pipeline.items)] if self.pipeline.items else []
+        named += [("whole", name) for name in sorted(self.pipeline.whole)]
+        counted = self.pipeline.items or ("q_ls" if "q_ls" in self.produced else None)
+        for key, name in named:
+            place = self.pipeline.places.get(f"{key}.{name}")
+            if key == "whole" and name == counted:
+                message = f"`whole:` names `{name}`, which sets the number of items; name another list under `items:`"
+                self.problems.append(Problem(self.pipeline.file, place, message))
+            elif name not in self.produced and not self.is_partial:
+                message = f"`{key}:` names `{name}`, which no step gives"
+                message += nearest(name, self.produced, noun="variables")
+                self.problems.append(Problem(self.pipeline.file, place, message))
 
     def _report(self, position: Position, step: ToolStep, message: str) -> None:
         self.problems.append(Problem(self.pipeline.file, position, message))

@@ -41,6 +41,19 @@ class Literal:
 InputSource = FromVariable | FromMemory | FromParameter | Literal
 
 
+def is_memory_name(name: str) -> bool:
+    return name.startswith(("memory_", "mem_"))
+
+
+def source_of(name: str) -> InputSource:
+    """What an input's text means: ``$p`` a parameter, ``memory_x`` or ``mem_x`` a memory list, else a variable."""
+    if name.startswith("$"):
+        return FromParameter(name[1:])
+    if is_memory_name(name):
+        return FromMemory(name.partition("_")[2])
+    return FromVariable(name)
+
+
 @dataclass(frozen=True)
 class ToolStep:
     """``alias.tool``, with the renames that are written under it."""
@@ -113,6 +126,8 @@ class Pipeline:
     """The list that sets the number of items, where the file names one."""
     whole: frozenset[str] = frozenset()
     """Variables that are never item lists, whatever their length."""
+    places: Mapping[str, Position] = field(default_factory=dict)
+    """Where each name under ``items:`` (``"items.q_ls"``) and ``whole:`` (``"whole.q_ls"``) stands."""
 
     @property
     def stem(self) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,11 +10,11 @@ from typing import Any
 import yaml
 
 from workbench.pipeline import yaml_nodes as nodes
-from workbench.pipeline.problems import PipelineError, Problem, nearest
+from workbench.pipeline.environment import Environment
+from workbench.pipeline.files import composed, read_text, repeated_keys
+from workbench.pipeline.model import Pipeline
+from workbench.pipeline.problems import PipelineError, Position, Problem, close_names, did_you_mean, nearest
 from workbench.pipeline.project import ServerSource
-from workbench.pipeline.reader import read_text
-
-_PLACEHOLDER = re.compile(r"\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 @dataclass(frozen=True)
@@ -29,12 +27,27 @@ class ParameterValue:
 
 
 @dataclass(frozen=True)
+class AddedParameter:
+    """A parameter that the server's own file does not have: it must be one that a tool or a step knows."""
+
+    alias: str
+    name: str
+    file: Path
+    position: Position | None = None
+    option: str = ""
+    """The ``--set`` that added it, without its value, which may be a secret; empty where a file did."""
+
+
+@dataclass(frozen=True)
 class ParameterSet:
     """The parameters of every server (alias -> name -> value) and the files that were looked at."""
 
     values: Mapping[str, Mapping[str, ParameterValue]] = field(default_factory=dict)
     file: Path | None = None
     """The pipeline's parameter file, whether it exists or not."""
+    added: tuple[AddedParameter, ...] = ()
+    unread: frozenset[str] = frozenset()
+    """Servers whose parameters could not all be read, so that nothing can be said of those that are not there."""
 
     def of(self, alias: str) -> Mapping[str, ParameterValue]:
         return self.values.get(alias, {})
@@ -45,117 +58,146 @@ def default_parameter_file(pipeline: Path) -> Path:
 
 
 def load_parameters(
-    pipeline: Path,
+    pipeline: Pipeline,
     sources: Mapping[str, ServerSource],
     *,
     project: Path,
     param_file: str | None = None,
     sets: Iterable[str] = (),
 ) -> tuple[ParameterSet, list[Problem]]:
-    """Merge all parameters, name by name: ``--set``, ``--param`` or the pipeline's file, the server's own file.
-
-    Raises ``PipelineError`` where a named file does not exist or is no YAML.
-    """
-    problems: list[Problem] = []
-    environment = _Environment(project)
-    values: dict[str, dict[str, ParameterValue]] = {}
+    """Merge all parameters, name by name: ``--set``, ``--param`` or the pipeline's file, the server's own file."""
+    loading = _Loading(pipeline, sources, Environment(project))
     for alias, source in sources.items():
-        values[alias] = {}
-        if source.parameter_file is not None:
-            section = _read_map(source.parameter_file, problems)
-            values[alias] = environment.values(section, str(source.parameter_file))
-    layers = [default_parameter_file(pipeline)]
+        loading.server(alias, source.parameter_file)
+    file = default_parameter_file(pipeline.file)
+    if file.is_file():
+        loading.sections(file)
     if param_file is not None:
-        layers.append(_find_param_file(param_file, pipeline))
-    for file in layers:
-        if file.is_file():
-            for alias, section in _sections(file, sources, problems).items():
-                values[alias].update(environment.values(section, str(file)))
+        file = loading.named_file(param_file)
     for assignment in sets:
-        _assign(assignment, values, pipeline, problems)
-    return ParameterSet(values, layers[-1]), problems
+        loading.assign(assignment)
+    return ParameterSet(loading.values, file, tuple(loading.added), frozenset(loading.unread)), loading.problems
 
 
-def _find_param_file(name: str, pipeline: Path) -> Path:
-    given = Path(name).expanduser()
-    places = [given] if given.is_absolute() else [Path.cwd() / given, pipeline.parent / given]
-    for place in places:
-        if place.is_file():
-            return place
-    raise PipelineError(
-        [Problem(given, None, "the parameter file does not exist; looked at " + " and ".join(map(str, places)))]
-    )
+@dataclass
+class _Loading:
+    """One merge of all parameters; mistakes are collected, and what can be read counts."""
 
+    pipeline: Pipeline
+    sources: Mapping[str, ServerSource]
+    environment: Environment
+    values: dict[str, dict[str, ParameterValue]] = field(default_factory=dict)
+    added: list[AddedParameter] = field(default_factory=list)
+    unread: set[str] = field(default_factory=set)
+    problems: list[Problem] = field(default_factory=list)
 
-def _read_map(file: Path, problems: list[Problem]) -> Mapping[str, Any]:
-    """A YAML map; a file that is empty or holds only comments is an empty one."""
-    root = _compose(file)
-    if root is None or nodes.is_null(root):
-        return {}
-    if not isinstance(root, yaml.MappingNode):
-        problems.append(Problem(file, nodes.position(root), f"parameters must be a map, not {nodes.kind(root)}"))
-        return {}
-    try:
-        value: Mapping[str, Any] = nodes.plain(root)
-    except nodes.YamlError as error:
-        problems.append(Problem(file, error.position, str(error)))
-        return {}
-    return value
+    def server(self, alias: str, file: Path | None) -> None:
+        """The server's own file, with which all begins."""
+        self.values[alias] = {}
+        if file is not None:
+            for name, _, value in self._entries(file, {alias}):
+                self._keep(alias, name, value, file)
 
+    def named_file(self, name: str) -> Path:
+        """The file that ``--param`` names, looked for in the current folder and in the pipeline's."""
+        given = Path(name).expanduser()
+        places = list(dict.fromkeys([Path.cwd() / given, self.pipeline.file.parent / given]))
+        found = next((place for place in places if place.exists()), None)
+        if found is None:
+            looked = " and ".join(map(str, places))
+            problem = Problem(given, None, f"the parameter file does not exist; looked at {looked}")
+            self._refuse(problem, self.sources.keys())
+            return places[0]
+        self.sections(found)
+        return found
 
-def _compose(file: Path) -> nodes.Node | None:
-    try:
-        return nodes.compose(read_text(file))
-    except nodes.YamlError as error:
-        raise PipelineError([Problem(file, error.position, str(error))]) from None
+    def sections(self, file: Path) -> None:
+        """A file of the pipeline: a section for each server."""
+        sections = self._entries(file, self.sources.keys())
+        written = {alias for alias, _, _ in sections}
+        for alias, key, section in sections:
+            if alias not in self.pipeline.servers:
+                self._foreign_section(file, alias, key, written)
+            elif alias in self.sources and not nodes.is_null(section):
+                self._section(file, alias, section)
 
+    def _section(self, file: Path, alias: str, section: nodes.Node) -> None:
+        if not isinstance(section, yaml.MappingNode):
+            message = f"the section `{alias}` must be a map of parameters, not {nodes.kind(section)}"
+            self._refuse(Problem(file, nodes.position(section), message), {alias})
+            return
+        own = str(self.sources[alias].parameter_file)
+        for name, key, value in nodes.entries(section):
+            known = self.values[alias].get(name)
+            if known is None or known.origin != own:
+                self.added.append(AddedParameter(alias, name, file, nodes.position(key)))
+            self._keep(alias, name, value, file)
 
-def _sections(file: Path, sources: Mapping[str, ServerSource], problems: list[Problem]) -> dict[str, Mapping[str, Any]]:
-    """The sections of a pipeline's parameter file; those of servers the pipeline has not are left alone."""
-    sections = {}
-    for alias, section in _read_map(file, problems).items():
-        if alias not in sources or section is None:
-            continue
-        if isinstance(section, Mapping):
-            sections[alias] = section
+    def _foreign_section(self, file: Path, alias: str, key: nodes.Node, written: set[str]) -> None:
+        """Files are shared between pipelines, so that other sections are in order; but a name may be misspelt."""
+        close = close_names(alias, self.pipeline.servers.keys() - written)
+        if close:
+            message = f"the section `{alias}` is of no server in {self.pipeline.file.name}" + did_you_mean(close)
+            self.problems.append(Problem(file, nodes.position(key), message, is_warning=True))
+
+    def _entries(self, file: Path, aliases: Iterable[str]) -> list[nodes.Entry]:
+        """The entries of a file; one that is empty or holds only comments has none."""
+        try:
+            root = composed(file, read_text(file))
+        except PipelineError as error:
+            self._refuse(error.problems[0], aliases)
+            return []
+        if root is None or nodes.is_null(root):
+            return []
+        if not isinstance(root, yaml.MappingNode):
+            message = f"parameters must be a map, not {nodes.kind(root)}"
+            self._refuse(Problem(file, nodes.position(root), message), aliases)
+            return []
+        self.problems += repeated_keys(file, root)
+        return nodes.entries(root)
+
+    def _keep(self, alias: str, name: str, node: nodes.Node, file: Path) -> None:
+        try:
+            value, missing = self.environment.expanded(nodes.plain(node))
+        except nodes.YamlError as error:
+            self._refuse(Problem(file, error.position, str(error)), {alias})
         else:
-            problems.append(Problem(file, None, f"the section `{alias}` must be a map of parameters"))
-    return sections
+            self.values[alias][name] = ParameterValue(value, str(file), missing)
 
+    def _refuse(self, problem: Problem, aliases: Iterable[str]) -> None:
+        self.problems.append(problem)
+        self.unread.update(aliases)
 
-def _assign(
-    assignment: str, values: dict[str, dict[str, ParameterValue]], pipeline: Path, problems: list[Problem]
-) -> None:
-    """Apply one ``alias.name=value`` or ``alias.name.key=value``; the value is read as YAML."""
-    path, equals, text = assignment.partition("=")
-    alias, *keys = path.strip().split(".")
-    where = f"--set {assignment}: "
-    if not equals or not keys or not all(keys):
-        problems.append(Problem(pipeline, None, where + "must be alias.parameter=value"))
-        return
-    if alias not in values:
-        problems.append(
-            Problem(
-                pipeline,
-                None,
-                where + f"there is no server `{alias}`" + nearest(alias, values, noun="servers"),
-            )
-        )
-        return
-    try:
-        node = nodes.compose(text)
-        value = nodes.plain(node) if node is not None else None
-    except nodes.YamlError as error:
-        problems.append(Problem(pipeline, None, where + str(error)))
-        return
-    name, inner = keys[0], keys[1:]
-    current = values[alias].get(name)
-    try:
-        new = _replaced(current.value if current else None, inner, value)
-    except KeyError as error:
-        problems.append(Problem(pipeline, None, where + f"`{error.args[0]}` is not inside a map"))
-        return
-    values[alias][name] = ParameterValue(new, "--set", ())
+    def assign(self, assignment: str) -> None:
+        """Apply one ``alias.name=value`` or ``alias.name.key=value``; the value is read as YAML."""
+        path, equals, text = assignment.partition("=")
+        alias, *keys = path.strip().split(".")
+        if not equals or not keys or not all(keys):
+            self._refuse_set(assignment, "must be alias.parameter=value")
+        elif alias not in self.pipeline.servers:
+            close = nearest(alias, self.pipeline.servers, noun="servers")
+            self._refuse_set(assignment, f"there is no server `{alias}`{close}")
+        elif alias in self.sources:
+            self._set(assignment, alias, keys, text)
+
+    def _set(self, assignment: str, alias: str, keys: list[str], text: str) -> None:
+        name, inner = keys[0], keys[1:]
+        current = self.values[alias].get(name)
+        try:
+            node = nodes.compose(text)
+            value = nodes.plain(node) if node is not None else None
+            new = _replaced(current.value if current else None, inner, value)
+        except nodes.YamlError as error:
+            self._refuse_set(assignment, str(error))
+        except KeyError as error:
+            self._refuse_set(assignment, f"`{error.args[0]}` is not inside a map")
+        else:
+            if current is None:
+                self.added.append(AddedParameter(alias, name, self.pipeline.file, option=f"--set {alias}.{name}"))
+            self.values[alias][name] = ParameterValue(new, "--set")
+
+    def _refuse_set(self, assignment: str, message: str) -> None:
+        self.problems.append(Problem(self.pipeline.file, None, f"--set {assignment}: {message}"))
 
 
 def _replaced(value: Any, keys: list[str], new: Any) -> Any:
@@ -167,49 +209,6 @@ def _replaced(value: Any, keys: list[str], new: Any) -> Any:
     inside = dict(value or {})
     inside[keys[0]] = _replaced(inside.get(keys[0]), keys[1:], new)
     return inside
-
-
-class _Environment:
-    """``${NAME}`` in parameter files: the environment, then a ``.env`` in the project folder."""
-
-    def __init__(self, project: Path) -> None:
-        self._file = project / ".env"
-        self._names: Mapping[str, str | None] | None = None
-
-    def values(self, section: Mapping[str, Any], origin: str) -> dict[str, ParameterValue]:
-        return {name: self._value(value, origin) for name, value in section.items()}
-
-    def _value(self, value: Any, origin: str) -> ParameterValue:
-        missing: list[str] = []
-        return ParameterValue(self._expanded(value, missing), origin, tuple(missing))
-
-    def _expanded(self, value: Any, missing: list[str]) -> Any:
-        if isinstance(value, str):
-            return _PLACEHOLDER.sub(lambda match: self._replacement(match, missing), value) if "$" in value else value
-        if isinstance(value, list):
-            return [self._expanded(entry, missing) for entry in value]
-        if isinstance(value, dict):
-            return {key: self._expanded(entry, missing) for key, entry in value.items()}
-        return value
-
-    def _replacement(self, match: re.Match[str], missing: list[str]) -> str:
-        name = match[1]
-        if name is None:
-            return "$"
-        found = os.environ.get(name)
-        if found is None:
-            found = self._from_file().get(name)
-        if found is None:
-            missing.append(name)
-            return match[0]
-        return found
-
-    def _from_file(self) -> Mapping[str, str | None]:
-        if self._names is None:
-            from dotenv import dotenv_values
-
-            self._names = dotenv_values(self._file, interpolate=False) if self._file.is_file() else {}
-        return self._names
 
 
 def unset_message(parameter: str, value: ParameterValue) -> str:

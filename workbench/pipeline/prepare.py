@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from workbench.pipeline.checks import Checked, check
 from workbench.pipeline.declaration import ServerDeclaration
+from workbench.pipeline.description import described, overlaid
 from workbench.pipeline.model import Pipeline
 from workbench.pipeline.parameters import ParameterSet, load_parameters
-from workbench.pipeline.problems import PipelineError, Problem
+from workbench.pipeline.problems import PipelineError, Problem, in_order
 from workbench.pipeline.project import ServerNotFound, ServerSource, find_server, project_folder
 from workbench.pipeline.reader import read_pipeline
-from workbench.pipeline.static_source import described, overlaid, read_declaration
+from workbench.pipeline.static_source import read_declaration
 
 
 @dataclass(frozen=True)
@@ -26,10 +27,12 @@ class Prepared:
     parameters: ParameterSet
     declarations: Mapping[str, ServerDeclaration]
     checked: Checked
+    warnings: tuple[Problem, ...] = ()
 
     @property
-    def warnings(self) -> tuple[Problem, ...]:
-        return tuple(p for p in self.checked.problems if p.is_warning)
+    def unchecked(self) -> tuple[str, ...]:
+        """The servers, in order of use, of which a step is not checked before they run."""
+        return tuple(dict.fromkeys(step.alias for step in self.checked.passed_over))
 
     def used_sources(self) -> dict[str, ServerSource]:
         """The servers that some step uses: only these are started."""
@@ -37,18 +40,20 @@ class Prepared:
 
     def checked_with(self, live: Mapping[str, ServerDeclaration]) -> Checked:
         """The check anew, with what running servers say in the place of what their files say."""
-        declared = {alias: self._live(declaration) for alias, declaration in live.items()}
-        return check(self.pipeline, {**self.declarations, **declared}, self.parameters, self.sources)
+        problems: list[Problem] = []
+        declared = {alias: self._live(declaration, problems) for alias, declaration in live.items()}
+        checked = check(self.pipeline, {**self.declarations, **declared}, self.parameters, self.sources)
+        return replace(checked, problems=(*problems, *checked.problems))
 
-    def _live(self, declaration: ServerDeclaration) -> ServerDeclaration:
+    def _live(self, declaration: ServerDeclaration, problems: list[Problem]) -> ServerDeclaration:
         """A server without a `build` tool may be described by a ``server.yaml`` beside it."""
         source = self.sources.get(declaration.alias)
         if source is None or source.description_file is None or "build" in declaration.tools:
             return declaration
-        descriptions = described(source.description_file)
+        descriptions, found = described(source.description_file)
+        problems += found
         known = {name: tool for name, tool in descriptions.items() if name in declaration.tools}
-        tools = overlaid(dict(declaration.tools), known)
-        return ServerDeclaration(declaration.alias, tools, declaration.complete, declaration.origin)
+        return replace(declaration, tools=overlaid(declaration.tools, known))
 
 
 def prepare(file: Path, *, param_file: str | None = None, sets: Iterable[str] = (), checks: bool = True) -> Prepared:
@@ -56,29 +61,39 @@ def prepare(file: Path, *, param_file: str | None = None, sets: Iterable[str] = 
 
     Raises ``PipelineError`` with every mistake found (with ``checks=False``: only those of the files themselves).
     """
-    pipeline = read_pipeline(file)
+    reading = read_pipeline(file)
+    pipeline, problems = reading.pipeline, list(reading.problems)
     project = project_folder(file)
-    problems: list[Problem] = []
     sources = _sources(pipeline, project, problems)
-    parameters, found = load_parameters(file, sources, project=project, param_file=param_file, sets=sets)
+    parameters, found = load_parameters(pipeline, sources, project=project, param_file=param_file, sets=sets)
     problems += found
-    declarations = {
-        alias: declaration for alias, source in sources.items() if (declaration := read_declaration(source)) is not None
-    }
-    checked = check(pipeline, declarations, parameters, sources)
-    found = [*problems, *(checked.problems if checks else ())]
-    if any(not problem.is_warning for problem in found):
-        raise PipelineError(found)
-    return Prepared(pipeline, project, sources, parameters, declarations, checked)
+    declarations = _declarations(sources, problems)
+    checked = check(pipeline, declarations, parameters, sources, reading.unread)
+    if checks:
+        problems += checked.problems
+    if any(not problem.is_warning for problem in problems):
+        raise PipelineError(problems)
+    return Prepared(pipeline, project, sources, parameters, declarations, checked, in_order(problems))
+
+
+def _declarations(sources: Mapping[str, ServerSource], problems: list[Problem]) -> dict[str, ServerDeclaration]:
+    declarations = {}
+    for alias, source in sources.items():
+        declaration, found = read_declaration(source)
+        problems += found
+        if declaration is not None:
+            declarations[alias] = declaration
+    return declarations
 
 
 def _sources(pipeline: Pipeline, project: Path, problems: list[Problem]) -> dict[str, ServerSource]:
     used = pipeline.used_aliases()
+    all_read = "" not in used  # a step that can't be read may be one of any server
     sources = {}
     for alias, entry in pipeline.servers.items():
         try:
             sources[alias] = find_server(alias, entry.value, project)
         except ServerNotFound as error:
-            use = "" if alias in used else f" (no step uses `{alias}`: the line may be taken out)"
+            use = f" (no step uses `{alias}`: the line may be taken out)" if all_read and alias not in used else ""
             problems.append(Problem(pipeline.file, entry.position, f"{error}{use}"))
     return sources

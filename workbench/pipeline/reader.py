@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 
 from workbench.pipeline import yaml_nodes as nodes
+from workbench.pipeline.files import composed, read_text, repeated_key, repeated_keys
 from workbench.pipeline.model import (
     BranchStep,
-    FromMemory,
-    FromParameter,
-    FromVariable,
     InputSource,
     Literal,
     LoopStep,
@@ -20,53 +19,32 @@ from workbench.pipeline.model import (
     ServerEntry,
     Step,
     ToolStep,
+    is_memory_name,
     quoted_state,
+    source_of,
 )
 from workbench.pipeline.problems import PipelineError, Position, Problem, nearest
 
 TOP_LEVEL_KEYS = ("servers", "pipeline", "items", "whole")
 
 
-def read_pipeline(file: Path) -> Pipeline:
-    """Read and check one pipeline file. Raises ``PipelineError`` with all its mistakes."""
+@dataclass(frozen=True)
+class Reading:
+    """A pipeline as far as it can be read, and every mistake of the file's own.
+
+    What can't be read has a step of no server (alias ``""``) in its place; ``unread`` are the paths of those steps of
+    which only a part could be read. Neither must lead to follow-up mistakes.
+    """
+
+    pipeline: Pipeline
+    problems: tuple[Problem, ...] = ()
+    unread: frozenset[str] = frozenset()
+
+
+def read_pipeline(file: Path) -> Reading:
+    """Read one pipeline file. Raises ``PipelineError`` where there is no map to be read."""
     text = read_text(file)
-    try:
-        root = nodes.compose(text)
-    except nodes.YamlError as error:
-        raise PipelineError([Problem(file, error.position, str(error))]) from None
-    return _Reader(file, text).read(root)
-
-
-def read_text(file: Path) -> str:
-    """The text of a file, without a byte order mark. Raises ``PipelineError`` where it can't be read."""
-    try:
-        return file.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        others = [p.name for p in file.parent.glob("*.y*ml")] if file.parent.is_dir() else []
-        raise PipelineError(
-            [Problem(file, None, "no such file" + nearest(file.name, others, noun="pipelines here"))]
-        ) from None
-    except IsADirectoryError:
-        found = sorted(p.name for p in file.glob("*.y*ml"))
-        hint = f"; pipelines in it: {', '.join(found[:8])}" if found else ""
-        raise PipelineError([Problem(file, None, f"this is a folder, not a pipeline file{hint}")]) from None
-    except UnicodeDecodeError as error:
-        raise PipelineError([Problem(file, None, f"not a text file in UTF-8 (byte {error.start})")]) from None
-    except OSError as error:
-        raise PipelineError([Problem(file, None, f"can't be read: {error.strerror or error}")]) from None
-
-
-def is_memory_name(name: str) -> bool:
-    return name.startswith(("memory_", "mem_"))
-
-
-def source_of(name: str) -> InputSource:
-    """What an input's text means: ``$p`` a parameter, ``memory_x`` or ``mem_x`` a memory list, else a variable."""
-    if name.startswith("$"):
-        return FromParameter(name[1:])
-    if is_memory_name(name):
-        return FromMemory(name.partition("_")[2])
-    return FromVariable(name)
+    return _Reader(file, text).read(composed(file, text))
 
 
 class _Reader:
@@ -77,9 +55,11 @@ class _Reader:
         self.text = text
         self.problems: list[Problem] = []
         self.aliases: tuple[str, ...] | None = None
-        self._inside: list[int] = []
+        self.unread: set[str] = set()
+        self.places: dict[str, Position] = {}
+        self._level = 0
 
-    def read(self, root: nodes.Node | None) -> Pipeline:
+    def read(self, root: nodes.Node | None) -> Reading:
         if root is None:
             raise PipelineError(
                 [Problem(self.file, None, "the file is empty; a pipeline has `servers:` and `pipeline:`")]
@@ -92,9 +72,8 @@ class _Reader:
         steps = self._pipeline(top.get("pipeline"), root)
         items = self._name(top.get("items"), "items")
         whole = self._names(top.get("whole"), "whole")
-        if self.problems:
-            raise PipelineError(self.problems)
-        return Pipeline(self.file, self.text, servers, steps, items, frozenset(whole))
+        pipeline = Pipeline(self.file, self.text, servers, steps, items, frozenset(whole), self.places)
+        return Reading(pipeline, tuple(self.problems), frozenset(self.unread))
 
     # ---- the top level
 
@@ -115,12 +94,10 @@ class _Reader:
 
     def _pipeline(self, node: nodes.Node | None, root: nodes.Node) -> tuple[Step, ...]:
         if node is None:
-            self._report(root, "there is no `pipeline:` section (a list of steps)")
-            return ()
+            return (self._unread(root, "", "there is no `pipeline:` section (a list of steps)"),)
         if not isinstance(node, yaml.SequenceNode) or not node.value:
             found = nodes.kind(node) if not isinstance(node, yaml.SequenceNode) else "an empty list"
-            self._report(node, f"`pipeline:` must be a list of steps, not {found}")
-            return ()
+            return (self._unread(node, "", f"`pipeline:` must be a list of steps, not {found}"),)
         return self._steps(node, "")
 
     def _name(self, node: nodes.Node | None, key: str) -> str | None:
@@ -129,6 +106,7 @@ class _Reader:
         if not isinstance(node, yaml.ScalarNode) or nodes.is_null(node):
             self._report(node, f"`{key}:` must name one variable, not {nodes.kind(node)}")
             return None
+        self.places[f"{key}.{node.value}"] = nodes.position(node)
         return str(node.value)
 
     def _names(self, node: nodes.Node | None, key: str) -> list[str]:
@@ -143,27 +121,28 @@ class _Reader:
 
     def _steps(self, node: nodes.Node, prefix: str) -> tuple[Step, ...]:
         """The steps of a block. ``prefix`` is the block's path with a dot, or empty at the top."""
-        if id(node) in self._inside:
-            self._report(node, "these steps contain themselves")
-            return ()
-        self._inside.append(id(node))
-        steps = (self._step(entry, f"{prefix}{n}") for n, entry in enumerate(node.value, 1))
-        found = tuple(step for step in steps if step is not None)
-        self._inside.pop()
-        return found
+        if self._level == nodes.DEEPEST:
+            return (self._unread(node, f"{prefix}1", f"blocks stand more than {nodes.DEEPEST} levels inside others"),)
+        self._level += 1
+        steps = tuple(self._step(entry, f"{prefix}{n}") for n, entry in enumerate(node.value, 1))
+        self._level -= 1
+        return steps
 
-    def _step(self, node: nodes.Node, path: str) -> Step | None:
+    def _step(self, node: nodes.Node, path: str) -> Step:
         if isinstance(node, yaml.ScalarNode) and not nodes.is_null(node):
             return self._tool_step(node, node, None, path)
         if not isinstance(node, yaml.MappingNode) or not node.value:
-            return self._report(
-                node, f"step {path} must be `server.tool`, `loop` or `branch`; found {nodes.kind(node)}"
+            return self._unread(
+                node, path, f"step {path} must be `server.tool`, `loop` or `branch`; found {nodes.kind(node)}"
             )
         found = list(self._unique(node, "key"))
         (name, key, value), others = found[0], found[1:]
+        if others:
+            self.unread.add(path)
         if name not in ("loop", "branch") and "." not in name:
-            return self._report(
+            return self._unread(
                 key,
+                path,
                 f"step {path} is a map whose first key `{name}` is not `server.tool`"
                 + nearest(name, ("loop", "branch"), noun="besides that, a step may be"),
             )
@@ -179,20 +158,26 @@ class _Reader:
             return self._branch(node, value, path)
         return self._tool_step(node, key, value, path)
 
-    def _loop(self, node: nodes.Node, value: nodes.Node, path: str) -> Step | None:
+    def _loop(self, node: nodes.Node, value: nodes.Node, path: str) -> Step:
         if not isinstance(value, yaml.MappingNode):
-            return self._report(value, f"loop {path} must be a map with `times` and `steps`, not {nodes.kind(value)}")
+            return self._unread(
+                value, path, f"loop {path} must be a map with `times` and `steps`, not {nodes.kind(value)}"
+            )
         fields = self._fields(value, ("times", "steps"), f"loop {path}")
-        times, body = fields.get("times"), fields.get("steps")
-        for key, found in (("times", times), ("steps", body)):
-            if found is None:
+        for key in ("times", "steps"):
+            if key not in fields:
                 self._report(value, f"loop {path} has no `{key}`; a loop has exactly `times` and `steps`")
-        number = self._times(times, path) if times is not None else 0
-        if body is not None and not isinstance(body, yaml.SequenceNode):
-            return self._report(body, f"`steps` of loop {path} must be a list of steps, not {nodes.kind(body)}")
-        if body is None:
-            return None
-        return LoopStep(path, nodes.position(node), nodes.last_line(node), number, self._steps(body, f"{path}."))
+        times = self._times(fields["times"], path) if "times" in fields else 0
+        body = self._body(fields.get("steps"), value, f"`steps` of loop {path}", f"{path}.")
+        return LoopStep(path, nodes.position(node), nodes.last_line(node), times, body)
+
+    def _body(self, node: nodes.Node | None, block: nodes.Node, what: str, prefix: str) -> tuple[Step, ...]:
+        """The steps inside a block; a missing list is reported by who looked for it."""
+        if node is None:
+            return (self._no_step(block, f"{prefix}1"),)
+        if not isinstance(node, yaml.SequenceNode):
+            return (self._unread(node, f"{prefix}1", f"{what} must be a list of steps, not {nodes.kind(node)}"),)
+        return self._steps(node, prefix)
 
     def _times(self, node: nodes.Node, path: str) -> int:
         value = self._plain(node)
@@ -201,68 +186,69 @@ class _Reader:
         self._report(node, f"`times` of loop {path} must be a whole number from 0, not {_shown(value)}")
         return 0
 
-    def _branch(self, node: nodes.Node, value: nodes.Node, path: str) -> Step | None:
+    def _branch(self, node: nodes.Node, value: nodes.Node, path: str) -> Step:
         if not isinstance(value, yaml.MappingNode):
-            return self._report(
-                value, f"branch {path} must be a map with `router` and `branches`, not {nodes.kind(value)}"
+            return self._unread(
+                value, path, f"branch {path} must be a map with `router` and `branches`, not {nodes.kind(value)}"
             )
         fields = self._fields(value, ("router", "branches"), f"branch {path}")
         for key in ("router", "branches"):
             if key not in fields:
                 self._report(value, f"branch {path} has no `{key}`; a branch has exactly `router` and `branches`")
-        router = self._router(fields["router"], path) if "router" in fields else ()
-        branches = self._branches(fields["branches"], path) if "branches" in fields else {}
+        router = self._router(fields.get("router"), value, path)
+        branches = self._branches(fields.get("branches"), value, path)
         return BranchStep(path, nodes.position(node), nodes.last_line(node), router, branches)
 
-    def _router(self, node: nodes.Node, path: str) -> tuple[Step, ...]:
+    def _router(self, node: nodes.Node | None, block: nodes.Node, path: str) -> tuple[Step, ...]:
+        prefix = f"{path}.router."
+        if node is None:
+            return (self._no_step(block, f"{prefix}1"),)
         if not isinstance(node, yaml.SequenceNode) or not node.value:
-            self._report(node, f"`router` of branch {path} must be a list of steps that ends with the router")
-            return ()
-        steps = self._steps(node, f"{path}.router.")
-        if steps and not isinstance(steps[-1], ToolStep):
+            message = f"`router` of branch {path} must be a list of steps that ends with the router"
+            return (self._unread(node, f"{prefix}1", message),)
+        steps = self._steps(node, prefix)
+        if not isinstance(steps[-1], ToolStep):
             self._report(
                 node.value[-1],
                 f"the last step under `router` of branch {path} must be a tool, not a {steps[-1].name}",
             )
         return steps
 
-    def _branches(self, node: nodes.Node, path: str) -> Mapping[str, tuple[Step, ...]]:
+    def _branches(self, node: nodes.Node | None, block: nodes.Node, path: str) -> Mapping[str, tuple[Step, ...]]:
+        if node is None:
+            return {"": (self._no_step(block, f"{path}.1"),)}
         if not isinstance(node, yaml.MappingNode):
-            self._report(node, f"`branches` of branch {path} must be a map of states to steps, not {nodes.kind(node)}")
-            return {}
-        branches: dict[str, tuple[Step, ...]] = {}
-        for state, _, body in self._unique(node, "state"):
-            if nodes.is_null(body):
-                branches[state] = ()
-            elif isinstance(body, yaml.SequenceNode):
-                branches[state] = self._steps(body, f"{path}.{quoted_state(state)}.")
-            else:
-                self._report(body, f"branch `{state}` of {path} must be a list of steps, not {nodes.kind(body)}")
-        return branches
+            message = f"`branches` of branch {path} must be a map of states to steps, not {nodes.kind(node)}"
+            return {"": (self._unread(node, f"{path}.1", message),)}
+        return {
+            state: ()
+            if nodes.is_null(body)
+            else self._body(body, node, f"branch `{state}` of {path}", f"{path}.{quoted_state(state)}.")
+            for state, _, body in self._unique(node, "state")
+        }
 
-    def _tool_step(self, node: nodes.Node, key: nodes.Node, value: nodes.Node | None, path: str) -> Step | None:
-        name = nodes.key_text(key)
+    def _tool_step(self, node: nodes.Node, key: nodes.Node, value: nodes.Node | None, path: str) -> Step:
+        name = str(key.value)
         alias, dot, tool = name.partition(".")
         if not dot or not alias or not tool or "." in tool:
-            return self._report(key, f"step {path}: `{name}` is not `server.tool`")
+            return self._unread(key, path, f"step {path}: `{name}` is not `server.tool`")
         if self.aliases is not None and alias not in self.aliases:
             self._report(
                 key,
                 f"step {path}: there is no server `{alias}`" + nearest(alias, self.aliases, noun="servers"),
             )
+        known = len(self.problems)
         inputs: dict[str, InputSource] = {}
         outputs: dict[str, str] = {}
         places: dict[str, Position] = {}
-        if value is not None and not nodes.is_null(value):
-            if not isinstance(value, yaml.MappingNode):
-                return self._report(
-                    value, f"step {path} ({name}) must hold `input:` and `output:`, not {nodes.kind(value)}"
-                )
+        if isinstance(value, yaml.MappingNode):
             fields = self._step_fields(value, path, name)
-            if "input" in fields:
-                inputs = self._inputs(fields["input"], path, name, places)
-            if "output" in fields:
-                outputs = self._outputs(fields["output"], path, name, places)
+            inputs = self._inputs(fields.get("input"), path, name, places)
+            outputs = self._outputs(fields.get("output"), path, name, places)
+        elif value is not None and not nodes.is_null(value):
+            self._report(value, f"step {path} ({name}) must hold `input:` and `output:`, not {nodes.kind(value)}")
+        if len(self.problems) > known:
+            self.unread.add(path)
         return ToolStep(path, nodes.position(node), nodes.last_line(node), alias, tool, inputs, outputs, places)
 
     def _step_fields(self, node: yaml.MappingNode, path: str, name: str) -> dict[str, nodes.Node]:
@@ -278,27 +264,19 @@ class _Reader:
                 )
         return fields
 
-    def _inputs(self, node: nodes.Node, path: str, name: str, places: dict[str, Position]) -> dict[str, InputSource]:
-        if nodes.is_null(node):
-            return {}
-        if not isinstance(node, yaml.MappingNode):
-            self._report(node, f"`input:` of step {path} ({name}) must be a map, not {nodes.kind(node)}")
-            return {}
+    def _inputs(
+        self, node: nodes.Node | None, path: str, name: str, places: dict[str, Position]
+    ) -> dict[str, InputSource]:
         inputs: dict[str, InputSource] = {}
-        for argument, key, value in self._unique(node, "input"):
+        for argument, key, value in self._renames(node, "input", path, name):
             places[f"input.{argument}"] = nodes.position(key)
             read = self._plain(value)
             inputs[argument] = source_of(read) if isinstance(read, str) else Literal(read)
         return inputs
 
-    def _outputs(self, node: nodes.Node, path: str, name: str, places: dict[str, Position]) -> dict[str, str]:
-        if nodes.is_null(node):
-            return {}
-        if not isinstance(node, yaml.MappingNode):
-            self._report(node, f"`output:` of step {path} ({name}) must be a map, not {nodes.kind(node)}")
-            return {}
+    def _outputs(self, node: nodes.Node | None, path: str, name: str, places: dict[str, Position]) -> dict[str, str]:
         outputs: dict[str, str] = {}
-        for output, key, value in self._unique(node, "output"):
+        for output, key, value in self._renames(node, "output", path, name):
             places[f"output.{output}"] = nodes.position(key)
             if not isinstance(value, yaml.ScalarNode) or nodes.is_null(value) or not value.value:
                 self._report(
@@ -315,6 +293,14 @@ class _Reader:
                 outputs[output] = value.value
         return outputs
 
+    def _renames(self, node: nodes.Node | None, noun: str, path: str, name: str) -> list[nodes.Entry]:
+        if node is None or nodes.is_null(node):
+            return []
+        if not isinstance(node, yaml.MappingNode):
+            self._report(node, f"`{noun}:` of step {path} ({name}) must be a map, not {nodes.kind(node)}")
+            return []
+        return self._unique(node, noun)
+
     # ---- helpers
 
     def _fields(self, node: yaml.MappingNode, known: tuple[str, ...], what: str) -> dict[str, nodes.Node]:
@@ -330,29 +316,29 @@ class _Reader:
                 )
         return fields
 
-    def _unique(self, node: yaml.MappingNode, noun: str) -> list[tuple[str, nodes.Node, nodes.Node]]:
+    def _unique(self, node: yaml.MappingNode, noun: str) -> list[nodes.Entry]:
         """The entries of a map; a key that stands twice is reported, and its first value kept."""
-        seen: dict[str, nodes.Node] = {}
-        found = []
-        for key, key_node, value in nodes.entries(node):
-            if key in seen:
-                self._report(key_node, f"the {noun} `{key}` is already on line {nodes.position(seen[key]).line}")
-                continue
-            seen[key] = key_node
-            found.append((key, key_node, value))
-        return found
+        self.problems += [repeated_key(self.file, key, first, noun) for key, first in nodes.repeated(node)]
+        return nodes.entries(node)
 
     def _plain(self, node: nodes.Node) -> object:
+        self.problems += repeated_keys(self.file, node)
         try:
             return nodes.plain(node)
         except nodes.YamlError as error:
             self.problems.append(Problem(self.file, error.position, str(error)))
             return None
 
-    def _report(self, node: nodes.Node, message: str) -> Step | None:
-        """Note a problem; gives None, so that a step that can't be read is ``return self._report(...)``."""
+    def _unread(self, node: nodes.Node, path: str, message: str) -> ToolStep:
+        """Report what can't be read, and put a step of no server in its place."""
+        self._report(node, message)
+        return self._no_step(node, path)
+
+    def _no_step(self, node: nodes.Node, path: str) -> ToolStep:
+        return ToolStep(path, nodes.position(node), nodes.last_line(node), alias="", tool="")
+
+    def _report(self, node: nodes.Node, message: str) -> None:
         self.problems.append(Problem(self.file, nodes.position(node), message))
-        return None
 
 
 def _shown(value: object) -> str:
