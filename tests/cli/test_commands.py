@@ -24,6 +24,29 @@ pipeline:
 - text.slow:
     input: {seconds: 60}
 """
+SLEEPS_ONCE = """\
+import os, time
+from workbench.mcp.kit import ToolServer
+app = ToolServer("once")
+
+@app.tool(output="->q_ls")
+def give() -> dict:
+    return {"q_ls": ["a"]}
+
+@app.tool(output="q_ls->seen_ls")
+def log(q_ls: list[str]) -> dict:
+    open("calls.log", "a").write("log\\n")
+    return {"seen_ls": q_ls}
+
+@app.tool(output="q_ls->q_ls")
+def sleep(q_ls: list[str]) -> dict:
+    if not os.path.exists("slept"):
+        open("slept", "w").close()
+        time.sleep(60)
+    return {"q_ls": q_ls}
+
+app.run()
+"""
 LAB = "servers: {lab: servers/lab, prompt: servers/prompt}\npipeline:\n"
 
 
@@ -176,10 +199,15 @@ def test_an_interrupted_run_leaves_the_finished_steps(project: Path, number: sig
     assert servers_left(project) == []
 
 
-def test_a_killed_run_leaves_no_server_and_what_it_finished(project: Path) -> None:
-    write(project, SLOW)
+def test_a_killed_run_leaves_no_server_and_can_be_resumed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    server = project / "servers" / "once" / "src"
+    server.mkdir(parents=True)
+    (server / "once.py").write_text(SLEEPS_ONCE, encoding="utf-8")
+    write(project, "servers: {once: servers/once}\npipeline: [once.give, once.log, once.sleep, once.log]\n")
     process = start(project, "run", "p.yaml")
-    wait_for(process, "data.give")
+    wait_for(process, "once.log")
+    while not (project / "slept").exists():
+        time.sleep(0.02)
     process.kill()
     process.communicate()
     for _ in range(100):
@@ -187,8 +215,15 @@ def test_a_killed_run_leaves_no_server_and_what_it_finished(project: Path) -> No
             break
         time.sleep(0.05)
     assert servers_left(project) == []
-    (growing,) = (project / "output").glob(".*growing")
-    assert [entry["step"] for entry in json.loads(growing.read_text())] == ["data.give"]
+    (session,) = (project / "sessions").glob("*.ragwb")
+    assert session.stat().st_mode & 0o777 == 0o600
+    assert main(["resume", str(session)]) == 0
+    assert (project / "calls.log").read_text() == "log\nlog\n", "no finished step ran again"
+    assert "[0] a" in capsys.readouterr().out
+    (file,) = (project / "output").glob("*.json")
+    assert [entry["step"] for entry in json.loads(file.read_text())] == [
+        "once.give", "once.log", "once.sleep", "once.log",
+    ]  # fmt: skip
 
 
 def test_a_server_that_hangs_at_its_start_can_be_given_up(project: Path) -> None:
@@ -198,6 +233,73 @@ def test_a_server_that_hangs_at_its_start_can_be_given_up(project: Path) -> None
     process.communicate(timeout=10)
     assert process.returncode == 130
     assert servers_left(project) == []
+
+
+def test_a_reader_that_goes_away_ends_the_run(project: Path) -> None:
+    write(project, LAB + "- lab.get_items\n- loop: {times: 3000, steps: [lab.tag]}\n")
+    process = start(project, "run", "p.yaml", "--events")
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.stdout.close()
+    process.wait(timeout=20)
+    assert process.returncode == 130
+    assert servers_left(project) == []
+
+
+def test_a_run_goes_on_when_nobody_reads_its_progress(project: Path) -> None:
+    write(project, LAB + "- lab.get_items\n- loop: {times: 40, steps: [lab.tag]}\n- lab.count\n")
+    process = start(project, "run", "p.yaml")
+    assert process.stderr is not None
+    process.stderr.close()
+    out, _ = process.communicate(timeout=30) if process.stdout is None else (process.stdout.read(), None)
+    assert process.wait(timeout=20) == 0
+    assert out == "total: 4\n"
+
+
+def test_an_output_folder_that_is_a_file(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "output").write_text("a file")
+    assert main(["run", write(project, LAB + "- lab.get_items\n")]) == 2
+    assert f"the folder {project / 'output'} can't be written to" in capsys.readouterr().err
+
+
+def test_secrets_appear_nowhere(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    key = "sk-test-THIS-IS-NOT-A-KEY-000"
+    server = project / "servers" / "leaks" / "src"
+    server.mkdir(parents=True)
+    (server.parent / "parameter.yaml").write_text(f"api_key: {key}\n")
+    (server / "leaks.py").write_text(
+        "import sys\nfrom workbench.mcp.kit import ToolServer\napp = ToolServer('leaks')\n"
+        "@app.tool(output='api_key->told')\ndef tell(api_key: str):\n"
+        "    print(api_key, file=sys.stderr)\n    return {'told': [api_key]}\n"
+        "@app.tool(output='api_key->None')\ndef fail(api_key: str):\n    raise ValueError(f'401 for {api_key}')\n"
+        "app.run()\n"
+    )
+    file = write(project, "servers: {leaks: servers/leaks}\npipeline: [leaks.tell, leaks.fail]\n")
+    for options in ([], ["--json"], ["--events"]):
+        assert main(["run", file, *options]) == 1
+        out, err = capfd.readouterr()
+        assert key not in out + err
+        assert "sk-…000" in out + err
+    assert all(key.encode() not in path.read_bytes() for path in (project / "output").iterdir())
+
+
+def test_a_server_that_is_no_python(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    server = project / "servers" / "broken" / "src"
+    server.mkdir(parents=True)
+    (server / "broken.py").write_text("def f(:\n    pass\n")
+    assert main(["check", write(project, "servers: {broken: servers/broken}\npipeline: [broken.f]\n")]) == 2
+    assert f"{server / 'broken.py'}:1:7: the server is no valid Python" in capsys.readouterr().err
+
+
+def test_a_tool_that_leaves_does_not_hang_the_run(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    server = project / "servers" / "leaves" / "src"
+    server.mkdir(parents=True)
+    (server / "leaves.py").write_text(
+        "import sys\nfrom workbench.mcp.kit import ToolServer\napp = ToolServer('leaves')\n"
+        "@app.tool(output='->x')\ndef go():\n    sys.exit(0)\napp.run()\n"
+    )
+    assert main(["run", write(project, "servers: {leaves: servers/leaves}\npipeline: [leaves.go]\n")]) == 1
+    assert "leaves.go failed: it called sys.exit(0) (leaves.py, line 6)" in capsys.readouterr().err
 
 
 def test_check_reports_all_mistakes(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -152,8 +152,10 @@ async def test_an_edited_variable_goes_into_the_next_step(project: Path, lab_ser
     assert bound.inputs[0].is_edited
     await debugger.run("continue")
     memory = session.memory()
-    assert memory[1]["memory"]["memory_tagged_ls"] == ["fig!", "plum!", "kiwi!", "date!"]
-    assert memory[2]["memory"]["memory_history_ls"][1] == "1:plum"
+    assert [entry["step"] for entry in memory] == ["lab.get_items", "edited by hand", "lab.tag", "lab.history"]
+    assert memory[1]["memory"] == {"memory_q_ls": ["fig", "plum", "kiwi", "date"]}
+    assert memory[2]["memory"]["memory_tagged_ls"] == ["fig!", "plum!", "kiwi!", "date!"]
+    assert memory[3]["memory"]["memory_history_ls"][1] == "1:plum"
     with pytest.raises(CommandRefused, match="run to its end"):
         debugger.edit_variable("q_ls", "x", item=0)
 

@@ -20,7 +20,8 @@ SHAPES = {
     "nested loop": HEAD
     + "- loop: {times: 2, steps: [lab.tag, {loop: {times: 2, steps: [lab.extend]}}]}\n- lab.count\n",
     "branch": HEAD
-    + "- branch: {router: [lab.route_length], branches: {short: [lab.extend], long: [lab.tag, lab.extend]}}\n- lab.count\n",
+    + "- branch: {router: [lab.route_length], branches: {short: [lab.extend], long: [lab.tag, lab.extend]}}\n"
+    "- lab.count\n",
     "nested branch": HEAD
     + """\
 - loop:
@@ -154,7 +155,7 @@ async def test_edits_before_the_next_step_survive_a_resume(project: Path, lab_se
     session.debugger.edit_parameter("lab", "suffix", "?")
     session = await session.resumed()
     await session.debugger.run("continue")
-    assert session.memory()[2]["memory"]["memory_tagged_ls"][0] == "plum+?"
+    assert session.memory()[3]["memory"]["memory_tagged_ls"][0] == "plum+?"
 
 
 async def test_forks_survive_a_resume(project: Path, lab_servers: ServerHub) -> None:

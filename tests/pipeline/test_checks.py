@@ -42,7 +42,10 @@ def test_renames_belong_to_their_step(project: Path) -> None:
         ("- lab.get:\n    input: {n: 1}\n", "4:13: tool `lab.get` has no parameter `n` (it has: items)"),
         ("- lab.get:\n    output: {results: x}\n", "tool `lab.get` has no output `results` (it has: q_ls, gt_ls)"),
         ("- lab.get:\n    output: {q_ls: gt_ls}\n", "the outputs `q_ls` and `gt_ls` would both be called `gt_ls`"),
-        ("- lab.get\n- lab.search:\n    input: {query_list: hello}\n", "put it into the parameter file and write"),
+        (
+            "- lab.get\n- lab.search:\n    input: {query_list: hello}\n",
+            "(a text of your own goes into the parameter file: write `query_list: $its_name`)",
+        ),
         ("- lab.get\n- lab.search:\n    input: {top_k: $topk}\n", "did you mean `top_k`?"),
         ("- lab.get:\n    input: {items: mem_qq_ls}\n", "reads `memory_qq_ls`, but no step gives `qq_ls`"),
         ("- lab.get\n- branch: {router: [lab.note], branches: {a: []}}\n", "the router `lab.note` has no outputs"),

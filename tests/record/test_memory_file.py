@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from workbench.engine.pool import Variable
+from workbench.engine.cursor import Cursor
+from workbench.engine.pool import Variable, VariablePool
+from workbench.engine.timeline import Checkpoint, Moment, Timeline
 from workbench.engine.values import UNSET, Message
 from workbench.engine.visit import Visit
 from workbench.pipeline.parameters import ParameterSet, ParameterValue
@@ -22,22 +24,27 @@ def visit(number: int, **saved: object) -> Visit:
     return Visit(number, str(number), "a.b", "finished", saved=variables)
 
 
+def timeline(number: int, *visits: Visit) -> Timeline:
+    before, after = Checkpoint(Cursor(), VariablePool()), VariablePool()
+    return Timeline(number, moments=[Moment(before, one, after) for one in visits])
+
+
 def memory(folder: Path, **options: object) -> MemoryFile:
     return MemoryFile(folder, "rag", "nq", now=lambda: NOON, **options)  # type: ignore[arg-type]
 
 
 async def test_each_timeline_has_one_file(tmp_path: Path) -> None:
     record = memory(tmp_path)
-    first = await record.write(1, [visit(1)])
-    fork = await record.write(2, [visit(1), visit(2)])
-    assert await record.write(1, [visit(1), visit(3), visit(4)]) == first
+    first = await record.write(timeline(1, visit(1)))
+    fork = await record.write(timeline(2, visit(1), visit(2)))
+    assert await record.write(timeline(1, visit(1), visit(3), visit(4))) == first
     assert first == str(tmp_path / "memory_nq_rag_20260102_120000.json")
     assert (len(json.loads(Path(first).read_text())), len(json.loads(Path(fork).read_text()))) == (3, 2)
     assert len(list(tmp_path.iterdir())) == 2, "nothing temporary is left"
 
 
 async def test_it_is_never_written_over_another_file(tmp_path: Path) -> None:
-    paths = [Path(await memory(tmp_path).write(1, [visit(1)])).name for _ in range(3)]
+    paths = [Path(await memory(tmp_path).write(timeline(1, visit(1)))).name for _ in range(3)]
     assert [path.removeprefix("memory_nq_rag_20260102_120000") for path in paths] == [".json", "_2.json", "_3.json"]
 
 
@@ -45,7 +52,7 @@ async def test_what_json_does_not_know(tmp_path: Path) -> None:
     warnings: list[str] = []
     message = Message(role="user", content={"type": "text", "text": "a prompt"})
     values = [UNSET, message, float("nan"), float("-inf"), 1.5, {"data": "kept", "branch_state": 1}, "字\ud800"]
-    path = await memory(tmp_path, warn=warnings.append).write(1, [visit(1, x=values)])
+    path = await memory(tmp_path, warn=warnings.append).write(timeline(1, visit(1, x=values)))
     (entry,) = json.loads(Path(path).read_bytes().decode("utf-8", "surrogatepass"))
     assert entry["memory"]["memory_x"][:6] == [
         "<UNSET>", "a prompt", "NaN", "-Infinity", 1.5, {"data": "kept", "branch_state": 1},
@@ -55,13 +62,13 @@ async def test_what_json_does_not_know(tmp_path: Path) -> None:
 
 async def test_secrets_are_masked(tmp_path: Path) -> None:
     record = memory(tmp_path, mask=lambda text: text.replace("sk-secret", "sk-…"))
-    path = await record.write(1, [visit(1, x=["key sk-secret"], y={"inner": "sk-secret"})])
+    path = await record.write(timeline(1, visit(1, x=["key sk-secret"], y={"inner": "sk-secret"})))
     assert "sk-secret" not in Path(path).read_text()
 
 
 def test_a_folder_that_can_not_be_written_to_is_said_before_anything_runs(tmp_path: Path) -> None:
     (tmp_path / "output").write_text("a file")
-    with pytest.raises(OSError, match="the folder .*output can't be written to"):
+    with pytest.raises(OSError, match=r"the folder .*output can't be written to"):
         memory(tmp_path / "output").check()
 
 

@@ -21,6 +21,12 @@ def test_texts() -> None:
     assert masked("short-ish") == "…"
 
 
+def test_a_password_in_an_address() -> None:
+    url = ParameterValue({"url": "https://user:pw1234567@host/x"}, "file")
+    masks = Redactor.of(ParameterSet({"db": {"conf": url}}))
+    assert masks.text("401 for https://user:pw1234567@host/x") == "401 for https://user:…@host/x"
+
+
 def test_values_are_copied_only_where_there_is_something_to_mask() -> None:
     value = {"a": [f"x{KEY}"], "n": 1}
     assert redactor().value(value) == {"a": ["xsk-…000"], "n": 1}

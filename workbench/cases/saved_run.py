@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,9 +87,11 @@ def _content(file: Path) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        if "\n{" in text.strip():
+        if re.search(r"\n\s*[{\[]", text.strip()) and error.msg == "Extra data":
             return _lines(file, text)
         raise RunUnreadable(f"{file}:{error.lineno}:{error.colno}: not valid JSON: {error.msg}") from None
+    except ValueError as error:
+        raise RunUnreadable(f"{file}: a number in it is too long to be read: {error}".partition(";")[0]) from None
     except RecursionError:
         raise RunUnreadable(f"{file}: nested too deeply to be read") from None
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 
 from workbench.cli.exits import Exit
+from workbench.cli.printing import print_json, print_text
 from workbench.cli.report import say
+from workbench.engine.values import count_of
 from workbench.pipeline.prepare import Prepared, prepare
 from workbench.pipeline.problems import PipelineError, Problem
 
@@ -19,20 +20,20 @@ def check(options: argparse.Namespace) -> int:
     except PipelineError as error:
         problems = error.problems
     if options.json:
-        print(json.dumps({"ok": prepared is not None, "problems": [_entry(p) for p in problems]}, ensure_ascii=False))
+        print_json({"ok": prepared is not None, "problems": [_entry(p) for p in problems]}, indent=None)
     else:
         for problem in problems:
             say(str(problem))
         if prepared is not None:
-            print(_summary(prepared))
+            print_text(_summary(prepared))
     return Exit.WELL if prepared is not None else Exit.WRONG
 
 
 def _summary(prepared: Prepared) -> str:
-    steps = list(prepared.pipeline.tool_steps())
-    unread = sorted(set(prepared.pipeline.used_aliases()) - set(prepared.declarations))
-    text = f"{prepared.pipeline.file}: {len(steps)} steps, no mistake found"
-    return text + (f"; not checked until they run: {', '.join(unread)}" if unread else "")
+    count = len(list(prepared.pipeline.tool_steps()))
+    unchecked = prepared.unchecked
+    text = f"{prepared.pipeline.file}: {count_of(count, 'step')}, no mistake found"
+    return text + (f"; not checked until they run: {', '.join(unchecked)}" if unchecked else "")
 
 
 def _entry(problem: Problem) -> dict[str, object]:

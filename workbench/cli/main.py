@@ -18,6 +18,7 @@ COMMANDS = ("run", "build", "check", "replay", "resume", "open")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code (see ``Exit``). A user's mistake never shows a traceback."""
+    _open_closed_streams()
     options = _parse(list(sys.argv[1:] if arguments is None else arguments))
     try:
         return int(_dispatch(options))
@@ -27,9 +28,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of our output is gone: nothing is left to say, and nothing may be flushed at exit.
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return Exit.WELL
+        return Exit.INTERRUPTED
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            print(f"ragwb: {error}", file=sys.stderr)
+        return Exit.FAILED
     except Exception as error:
         return _unexpected(error)
+
+
+def _open_closed_streams() -> None:
+    """A stream that was closed when the command began (``2>&-``) is none in Python: put one in its place."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
 
 
 def _dispatch(options: argparse.Namespace) -> int:
@@ -77,7 +89,11 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     opening = commands.add_parser("open", help="open a pipeline in the debugger, or study a saved run (`ragwb FILE`)")
     opening.add_argument(
-        "file", type=Path, metavar="FILE", help="a pipeline (.yaml), a session (.ragwb) or a memory file (.json)"
+        "files",
+        type=Path,
+        metavar="FILE",
+        nargs="+",
+        help="a pipeline (.yaml), a session (.ragwb) or a memory file (.json)",
     )
     _add_parameters(opening)
     opening.add_argument(
@@ -103,14 +119,15 @@ def _parser() -> argparse.ArgumentParser:
     resuming.add_argument("--run", action="store_true", help="run to the end, without a screen")
     _add_printing(resuming)
     replaying = commands.add_parser("replay", help="study a saved run")
-    replaying.add_argument("file", type=Path, metavar="FILE", help="a memory file (output/memory_*.json)")
+    replaying.add_argument("files", type=Path, metavar="FILE", nargs="+", help="memory files (output/memory_*.json)")
     replaying.add_argument("--json", action="store_true", help="print visits and variables as JSON, without a screen")
     return parser
 
 
 def _add_printing(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
-    parser.add_argument("--events", action="store_true", help="print every event as a line of JSON, nothing else")
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    kind.add_argument("--events", action="store_true", help="print every event as a line of JSON, nothing else")
     parser.add_argument("--quiet", "-q", action="store_true", help="no progress on stderr")
 
 

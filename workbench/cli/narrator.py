@@ -6,10 +6,12 @@ import sys
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from workbench.cli.report import say
 from workbench.engine.events import (
     BranchRouted,
     Event,
     LoopFinished,
+    RecordFailed,
     RunFinished,
     ServerOutput,
     ServerReady,
@@ -19,7 +21,7 @@ from workbench.engine.events import (
     VisitProgress,
     VisitStarted,
 )
-from workbench.engine.values import numbered
+from workbench.engine.values import count_of, numbered
 from workbench.engine.visible import one_line, visible
 from workbench.pipeline.model import Pipeline
 
@@ -61,6 +63,8 @@ class Narrator:
         self._line(message)
 
     def tell(self, event: Event) -> None:
+        if isinstance(event, RecordFailed):
+            self.warn(event.message)
         if not self._quiet:
             self._tell_of_servers(event)
             self._tell_of_the_run(event)
@@ -98,7 +102,7 @@ class Narrator:
                 ways = ", ".join(f"{state} {numbered(items)}" for state, items in event.states.items())
                 self._line(f"     branch {event.step}: {ways or 'no items'}")
             case RunFinished():
-                self._line(f"{event.outcome}: {event.visits} visits in {seconds(event.seconds)}")
+                self._line(f"{event.outcome}: {count_of(event.visits, 'visit')} in {seconds(event.seconds)}")
             case _:
                 pass
 
@@ -125,7 +129,7 @@ class Narrator:
         return f"starting {', '.join(sorted(self._waiting))}" if self._waiting else ""
 
     def _line(self, text: str) -> None:
-        print(visible(text), file=sys.stderr, flush=True)
+        say(text)
 
 
 class LiveNarrator(Narrator):
@@ -164,7 +168,8 @@ class LiveNarrator(Narrator):
 
 def narrator_for(pipeline: Pipeline, *, quiet: bool) -> Narrator:
     """The live one on a terminal, else plain lines."""
-    return Narrator(pipeline, quiet) if quiet or not sys.stderr.isatty() else LiveNarrator(pipeline)
+    has_terminal = sys.stderr is not None and sys.stderr.isatty()
+    return LiveNarrator(pipeline) if has_terminal and not quiet else Narrator(pipeline, quiet)
 
 
 def _round(event: VisitFinished) -> str:

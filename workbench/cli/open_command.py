@@ -18,11 +18,15 @@ SAVED = (".json", ".jsonl")
 
 
 def open_file(options: argparse.Namespace) -> int:
+    options.file = options.files[0]
     if options.file.suffix in SAVED:
         from workbench.cli.replay_command import replay
 
         options.json = False
         return replay(options)
+    if len(options.files) > 1:
+        say(f"only saved runs can be opened side by side; {options.file} is none")
+        return Exit.WRONG
     if is_session(options.file):
         from workbench.cli.resume_command import look
 

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 
 from workbench.cases.saved_run import RunUnreadable, SavedRun, read_runs
 from workbench.cli.exits import Exit
+from workbench.cli.printing import print_json
 from workbench.cli.report import say
 
 
 def replay(options: argparse.Namespace) -> int:
     try:
-        runs = read_runs(options.file)
+        runs = [run for file in options.files for run in read_runs(file)]
     except RunUnreadable as error:
         say(str(error))
         return Exit.WRONG
     if options.json:
-        print(json.dumps([_summary(run) for run in runs], ensure_ascii=False, indent=2))
+        print_json([_summary(run) for run in runs])
         return Exit.WELL
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        say(f"ragwb: the study of a run needs a terminal; without one: ragwb replay --json {options.file}")
+        say(f"ragwb: the study of a run needs a terminal; without one: ragwb replay --json {options.files[0]}")
         return Exit.WRONG
     from workbench.cli.screen import open_replay
 

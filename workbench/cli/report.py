@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 
 from workbench.engine.visible import visible
@@ -9,7 +10,9 @@ from workbench.pipeline.problems import PipelineError
 
 
 def say(message: str) -> None:
-    print(visible(message), file=sys.stderr, flush=True)
+    """One message; nothing where stderr is closed or its reader is gone: a run goes on without being told of."""
+    with contextlib.suppress(OSError, AttributeError, ValueError):
+        print(visible(message), file=sys.stderr, flush=True)
 
 
 def say_problems(error: PipelineError) -> None:

@@ -13,7 +13,7 @@ from workbench.record.memory_file import UNSET_TEXT
 from workbench.record.redaction import Redactor
 
 
-def as_json(debugger: Debugger, code: int, redactor: Redactor) -> str:
+def as_json(debugger: Debugger, code: int, redactor: Redactor) -> Any:
     """One object: the memory file's path, what the last visit wrote, the evaluation, warnings and the error."""
     stop = debugger.state.stop
     content = {
@@ -26,7 +26,7 @@ def as_json(debugger: Debugger, code: int, redactor: Redactor) -> str:
         "warnings": [warning for visit in debugger.visits for warning in visit.warnings],
         "error": stop.why if stop is not None and stop.reason == "failed" else None,
     }
-    return json.dumps(redactor.value(content), ensure_ascii=False, indent=2, default=str)
+    return redactor.value(content)
 
 
 def as_text(debugger: Debugger, redactor: Redactor) -> str:

@@ -6,19 +6,19 @@ import argparse
 import asyncio
 import contextlib
 import signal
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from workbench.cli.exits import Exit
 from workbench.cli.narrator import Narrator, narrator_for
+from workbench.cli.printing import EventPrinter, print_json, print_text
 from workbench.cli.report import say, say_problems
 from workbench.cli.result import as_json, as_text
 from workbench.cli.wiring import Wiring
 from workbench.engine.debugger import Debugger
 from workbench.engine.event_log import EventLog
-from workbench.engine.events import Emit, Event
+from workbench.engine.events import Event
 from workbench.engine.ports import ServerStartFailed
 from workbench.engine.restoring import CannotRestore
 from workbench.pipeline.prepare import Prepared, prepare
@@ -47,15 +47,8 @@ def run_to_the_end(wiring: Wiring, options: argparse.Namespace) -> int:
     """Run what is wired, from where it stands; prints the result as the options ask."""
     narrator = narrator_for(wiring.prepared.pipeline, quiet=options.quiet)
     wiring.warn = narrator.warn
-    log = EventLog(_print_event) if options.events else None
-
-    def emit(event: Event) -> None:
-        narrator.tell(event)
-        if log is not None:
-            log(event)
-
     with narrator:
-        code, debugger = asyncio.run(_run(wiring, emit, narrator))
+        code, debugger = asyncio.run(_run(wiring, narrator, with_events=options.events))
     if debugger is None:
         return code
     if debugger.state.memory:
@@ -66,21 +59,29 @@ def run_to_the_end(wiring: Wiring, options: argparse.Namespace) -> int:
     return code
 
 
-async def _run(wiring: Wiring, emit: Emit, narrator: Narrator) -> tuple[int, Debugger | None]:
+async def _run(wiring: Wiring, narrator: Narrator, *, with_events: bool) -> tuple[int, Debugger | None]:
     """Run to the end; whatever happens, the servers are stopped and the record is complete afterwards."""
+    task = asyncio.current_task()
+    assert task is not None
+    log = EventLog(EventPrinter(task.cancel)) if with_events else None
+
+    def emit(event: Event) -> None:
+        narrator.tell(event)
+        if log is not None:
+            log(event)
+
     try:
         debugger = wiring.debugger(emit)
     except (OSError, CannotRestore) as error:
         narrator.warn(str(error))
         return Exit.WRONG, None
-    try:
-        with _interruptible():
+    with _interruptible(task):
+        try:
             return await _to_the_end(debugger, narrator), debugger
-    except asyncio.CancelledError:
-        narrator.warn("interrupted")
-        return Exit.INTERRUPTED, debugger
-    finally:
-        await debugger.close()
+        except asyncio.CancelledError:
+            return Exit.INTERRUPTED, debugger
+        finally:
+            await debugger.close()
 
 
 async def _to_the_end(debugger: Debugger, narrator: Narrator) -> int:
@@ -113,34 +114,32 @@ async def _remind(narrator: Narrator) -> None:
 
 
 @contextlib.contextmanager
-def _interruptible() -> Iterator[None]:
-    """Ctrl-C and a polite kill cancel the run, once; what follows them is an orderly end."""
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    assert task is not None
-    signals = (signal.SIGINT, signal.SIGTERM)
+def _interruptible(task: asyncio.Task[Any]) -> Iterator[None]:
+    """Ctrl-C, a polite kill and a lost terminal cancel the run, once; what follows is an orderly end."""
+    loop = asyncio.get_running_loop()
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    has_come = False
+
+    def interrupt() -> None:
+        nonlocal has_come
+        if not has_come:
+            has_come = True
+            task.cancel()
+
     for number in signals:
-        with contextlib.suppress(NotImplementedError):
-            loop.add_signal_handler(number, task.cancel)
+        loop.add_signal_handler(number, interrupt)
     try:
         yield
     finally:
         for number in signals:
-            with contextlib.suppress(NotImplementedError):
-                loop.remove_signal_handler(number)
-
-
-def _print_event(event: dict[str, Any]) -> None:
-    import orjson
-
-    sys.stdout.buffer.write(orjson.dumps(event, default=str, option=orjson.OPT_NON_STR_KEYS) + b"\n")
-    sys.stdout.flush()
+            loop.remove_signal_handler(number)
 
 
 def _print_result(prepared: Prepared, options: argparse.Namespace, debugger: Debugger, code: int) -> None:
     redactor = Redactor.of(prepared.parameters)
     if options.json:
-        print(as_json(debugger, code, redactor))
+        print_json(as_json(debugger, code, redactor))
     elif not options.events and code == Exit.WELL:
         text = as_text(debugger, redactor)
         if text:
-            print(text)
+            print_text(text)

@@ -15,7 +15,7 @@ from workbench.mcp.hub import ServerHub
 from workbench.pipeline.fingerprint import fingerprints
 from workbench.pipeline.prepare import Prepared
 from workbench.record.memory_file import MemoryFile, benchmark_name
-from workbench.record.redaction import Redactor
+from workbench.record.redaction import RedactedTools, Redactor
 from workbench.record.run_record import RunRecord
 from workbench.record.session_reader import SavedSession
 from workbench.record.session_writer import SessionWriter
@@ -41,7 +41,7 @@ class Wiring:
         """A debugger with real servers. Raises ``OSError`` where what it gives could not be kept."""
         redactor = Redactor.of(self.prepared.parameters)
         tell = redactor.emit(lambda event: self._tell(event, emit))
-        hub = ServerHub(self.prepared.used_sources(), tell)
+        hub = RedactedTools(ServerHub(self.prepared.used_sources(), tell), redactor)
         debugger = Debugger(self.prepared, hub, emit=tell, record=lambda: self._new_record(redactor))
         debugger.breakpoints.changed = lambda: self._keep_breakpoints(debugger)
         if self.saved is not None:

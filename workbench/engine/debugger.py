@@ -13,7 +13,7 @@ from workbench.engine import cursor as cursors
 from workbench.engine.bindings import Bindings
 from workbench.engine.breakpoints import Breakpoints
 from workbench.engine.cursor import Cursor, Move
-from workbench.engine.edits import edited_parameter, edited_variable
+from workbench.engine.edits import edited_parameter, edited_parameters, edited_variable
 from workbench.engine.events import (
     Continued,
     Edited,
@@ -153,7 +153,8 @@ class Debugger:
             self.cancel()
             await asyncio.wait([self._call])
         if not self._is_complete and self.state.status != "starting":
-            await self._complete("failed" if self._failed is not None else "interrupted")
+            has_failed = self.state.stop is not None and self.state.stop.reason == "failed"
+            await self._complete("failed" if has_failed else "interrupted")
         await self._recorder.close()
         await self.tools.close()
         self.state = replace(self.state, status="closed", running=None)
@@ -184,13 +185,20 @@ class Debugger:
         return await self._run("over")
 
     async def restart(self) -> None:
-        """Begin the run anew, with the servers as they are. The record of the run so far is completed."""
+        """Begin the run anew, with the servers as they are; parameters that were edited stay so.
+
+        The record of the run so far is completed.
+        """
         if self.state.status == "running":
             raise CommandRefused("the run must be stopped before it can be restarted")
         if not self._is_complete:
             await self._complete("interrupted")
         await self._recorder.close()
+        edited = edited_parameters(self.state.pool)
         self._begin()
+        for alias, name, value in edited:
+            self.state = replace(self.state, pool=edited_parameter(self.state.pool, alias, name, value))
+        self.timeline.end = self._checkpoint()
         aliases = self.prepared.pipeline.used_aliases()
         self._emit(SessionStarted(pipeline=str(self.prepared.pipeline.file), servers=aliases))
         self._stop("entry", "restarted, before the first step")

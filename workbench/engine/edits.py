@@ -46,6 +46,16 @@ def edited_parameter(pool: VariablePool, alias: str, name: str, value: Any) -> V
     return pool.with_parameter(alias, name, value, EDITED)
 
 
+def edited_parameters(pool: VariablePool) -> list[tuple[str, str, Any]]:
+    """``(server, name, value)`` of every parameter that was edited by hand."""
+    return [
+        (alias, name, parameter.value)
+        for alias, section in pool.parameters.items()
+        for name, parameter in section.items()
+        if parameter.origin == EDITED
+    ]
+
+
 def _like(before: Any, value: Any) -> Any:
     """A new value in the form of the old one: the text of a prompt stays a message."""
     if not isinstance(before, Message):

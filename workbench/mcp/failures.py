@@ -33,7 +33,7 @@ _PACKAGES = {
 def ending(code: int | None) -> str:
     """An exit code in words; negative ones are signals."""
     if code is None:
-        return "its process has not ended"
+        return "it closed its standard output, though its process has not ended"
     if code < 0:
         name = signal.Signals(-code).name if -code in signal.Signals.__members__.values() else str(-code)
         return f"its process was ended by {name}"

@@ -21,6 +21,7 @@ from fastmcp.utilities.types import get_cached_typeadapter
 from mcp_types import PromptMessage
 
 from workbench.mcp.description import describe, write_description
+from workbench.mcp.mishaps import telling_where
 from workbench.mcp.paths import find_file, output_path
 
 __all__ = ["Message", "PromptMessage", "ToolServer", "call_items", "find_file", "output_path", "report"]
@@ -57,7 +58,11 @@ class ToolServer(FastMCP[Any]):
         if stateful:
             hints = {"readOnlyHint": False, "idempotentHint": False}
             options.setdefault("annotations", hints)
-        return super().tool(name_or_fn, **options)
+        if callable(name_or_fn):
+            return super().tool(telling_where(name_or_fn), **options)
+        if isinstance(name_or_fn, str):
+            options["name"] = name_or_fn
+        return lambda function: FastMCP.tool(self, telling_where(function), **options)
 
     def prompt(
         self,

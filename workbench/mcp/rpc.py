@@ -31,6 +31,10 @@ class RpcError(Exception):
         self.code = code
 
 
+class NoJsonForm(Exception):
+    """What should be sent can't be written as JSON."""
+
+
 class ConnectionLost(Exception):
     """The server's stdout ended, or its stdin is closed."""
 
@@ -70,13 +74,16 @@ class Connection:
     ) -> msgspec.Raw:
         """The result of a request, not decoded yet.
 
-        Cancelling tells the server. Raises ``RpcError``, ``ConnectionLost``, ``TypeError`` (no JSON form).
+        Cancelling tells the server. Raises ``RpcError``, ``ConnectionLost``, ``NoJsonForm``.
         """
         number = next(self._numbers)
         if visit is not None:
             self._visits[number] = visit
             params = {**params, "_meta": {**params.get("_meta", {}), "progressToken": number}}
-        line = encode({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+        try:
+            line = encode({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+        except (TypeError, ValueError) as error:
+            raise NoJsonForm(str(error)) from error
         answer: asyncio.Future[msgspec.Raw] = asyncio.get_running_loop().create_future()
         self._requests[number] = _Request(answer, on_progress)
         try:

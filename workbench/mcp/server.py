@@ -26,7 +26,7 @@ from workbench.mcp.results import (
     tool_result,
     wraps_results,
 )
-from workbench.mcp.rpc import Connection, ConnectionLost, RpcError
+from workbench.mcp.rpc import Connection, ConnectionLost, NoJsonForm, RpcError
 from workbench.pipeline.declaration import ServerDeclaration
 
 _PROTOCOL = "2025-11-25"
@@ -98,8 +98,10 @@ class Server:
             raise self._failed(call, f"no answer within {self._limits.call:g} s") from error
         except (ToolReportedError, RpcError) as error:
             raise self._failed(call, own_words(str(error))) from error
-        except (TypeError, ValueError) as error:
+        except NoJsonForm as error:
             raise self._failed(call, f"an argument has no JSON form: {error}") from error
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise self._failed(call, f"its answer is no MCP result ({type(error).__name__}: {error})") from error
         except ConnectionLost as error:
             await asyncio.wait({self._life})
             message = failures.gone(self._alias, self._status.code, self.status.stderr, call.tool)
@@ -131,8 +133,10 @@ class Server:
             self._start_failed(f"not ready within {self._limits.start:g} s")
         except ConnectionLost:
             self._start_failed(failures.ending(await self._code()))
-        except Exception as error:  # no such command, an error as answer, or an answer that is no MCP
+        except (OSError, RpcError) as error:  # no such command, or an error as answer
             self._start_failed(str(error) or repr(error))
+        except Exception as error:
+            self._start_failed(f"what it answers is no MCP ({type(error).__name__}: {error})")
         else:
             pid = self._process.pid if self._process else None
             self._enter("ready", pid=pid)
@@ -252,5 +256,8 @@ class Server:
 def _as_text(arguments: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
     """A prompt takes text only: text goes as it is, everything else as JSON; with the names of the latter."""
     encoded = [name for name, value in arguments.items() if not isinstance(value, str)]
-    texts = {name: encode(value).decode() if name in encoded else value for name, value in arguments.items()}
+    try:
+        texts = {name: encode(value).decode() if name in encoded else value for name, value in arguments.items()}
+    except (TypeError, ValueError) as error:
+        raise NoJsonForm(str(error)) from error
     return texts, encoded

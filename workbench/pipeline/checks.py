@@ -224,9 +224,7 @@ class _Checker:
         if name in self.parameters.of(step.alias):
             return f"{message}; for the parameter of that name write `${name}`"
         if is_given:
-            message += (
-                f". For a text of your own, put it into the parameter file and write `{argument.name}: $its_name`"
-            )
+            message += f" (a text of your own goes into the parameter file: write `{argument.name}: $its_name`)"
         return message
 
     def _later_producer(self, name: str) -> ToolStep | None:

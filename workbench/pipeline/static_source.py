@@ -13,7 +13,7 @@ from pathlib import Path
 from workbench.pipeline.app_use import uses_app_plainly
 from workbench.pipeline.declaration import ServerDeclaration
 from workbench.pipeline.description import described, overlaid
-from workbench.pipeline.problems import Problem
+from workbench.pipeline.problems import Position, Problem
 from workbench.pipeline.project import ServerSource
 from workbench.pipeline.registrations import Registrations
 from workbench.pipeline.source_tree import SourceTree
@@ -24,8 +24,13 @@ _REGISTERING = {"tool", "prompt", "add_tool", "add_prompt", "mount"}
 
 def read_declaration(source: ServerSource) -> tuple[ServerDeclaration | None, list[Problem]]:
     """The declaration as far as the server's files tell it, if they tell anything, and mistakes in ``server.yaml``."""
-    tree = _parsed(source.script) if source.script is not None else None
-    if source.script is None or tree is None:
+    if source.script is None:
+        return None, []
+    try:
+        tree = ast.parse(source.script.read_bytes())
+    except SyntaxError as error:
+        return None, [_syntax_problem(source.script, error)]
+    except (OSError, ValueError, RecursionError):
         return None, []
     found = Registrations(SourceTree(tree))
     complete = found.complete and uses_app_plainly(found) and not _siblings_register(tree, source.script.parent)
@@ -35,6 +40,13 @@ def read_declaration(source: ServerSource) -> tuple[ServerDeclaration | None, li
         descriptions, problems = described(source.description_file)
         tools = overlaid(tools, {name: tool for name, tool in descriptions.items() if name in tools or not complete})
     return ServerDeclaration(source.alias, tools, complete, origin=str(source.script)), problems
+
+
+def _syntax_problem(file: Path, error: SyntaxError) -> Problem:
+    """A server that Python can't read; only a warning where a Python of its own may, with a newer syntax."""
+    position = Position(error.lineno or 1, error.offset or 1)
+    has_own_python = any((folder / ".venv").is_dir() for folder in (file.parent, file.parent.parent))
+    return Problem(file, position, f"the server is no valid Python: {error.msg}", is_warning=has_own_python)
 
 
 def _parsed(file: Path) -> ast.Module | None:

@@ -12,11 +12,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from workbench.engine.pool import Variable, VariablePool
+from workbench.engine.timeline import Moment, Timeline
 from workbench.engine.values import UNSET, Message
-from workbench.engine.visit import Visit
 from workbench.pipeline.parameters import ParameterSet
 
 UNSET_TEXT = "<UNSET>"
+EDITED_BY_HAND = "edited by hand"
+"""Stands as the step of an entry that no step wrote."""
 
 
 def benchmark_name(parameters: ParameterSet) -> str:
@@ -57,15 +60,22 @@ class MemoryFile:
             reason = error.strerror or str(error)
             raise OSError(f"the folder {self._folder.absolute()} can't be written to: {reason}") from None
 
-    async def write(self, timeline: int, visits: Sequence[Visit]) -> str:
+    async def write(self, timeline: Timeline) -> str:
         """Write the file of a timeline, in the place of what was written of it before; returns its path.
 
-        Raises ``OSError``.
+        What was edited by hand stands between the visits, in entries of its own. Raises ``OSError``.
         """
-        return await asyncio.to_thread(self._write, timeline, list(visits))
+        return await asyncio.to_thread(self._write, timeline.number, list(timeline.moments))
 
-    def _write(self, timeline: int, visits: Sequence[Visit]) -> str:
-        entries = [{"step": visit.name, "memory": self._memory(visit)} for visit in visits]
+    def _write(self, timeline: int, moments: Sequence[Moment]) -> str:
+        entries: list[dict[str, Any]] = []
+        pool = VariablePool()
+        for moment in moments:
+            edited = {v.name: v for v in moment.before.pool if v.is_edited and pool.get(v.name) is not v}
+            if edited:
+                entries.append({"step": EDITED_BY_HAND, "memory": self._memory(EDITED_BY_HAND, edited)})
+            entries.append({"step": moment.visit.name, "memory": self._memory(moment.visit.name, moment.visit.saved)})
+            pool = moment.after
         text = json.dumps(entries, indent=2, ensure_ascii=False, default=str)
         path = self._paths.get(timeline)
         if path is None:
@@ -87,8 +97,8 @@ class MemoryFile:
             return path
         raise OSError(f"no free name for {name} in {self._folder}")
 
-    def _memory(self, visit: Visit) -> dict[str, Any]:
-        return {f"memory_{name}": self._value(v.value, visit.name, name) for name, v in visit.saved.items()}
+    def _memory(self, step: str, saved: Mapping[str, Variable]) -> dict[str, Any]:
+        return {f"memory_{name}": self._value(variable.value, step, name) for name, variable in saved.items()}
 
     def _value(self, value: Any, step: str, name: str) -> Any:
         """A value as the file holds it: messages as their text, not set as ``<UNSET>``, NaN as text."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 from workbench.engine.events import Emit, Event
+from workbench.engine.ports import Call, CallResult, Tools, ToolsError
+from workbench.pipeline.declaration import ServerDeclaration
 from workbench.pipeline.parameters import ParameterSet
 
 _SECRET_NAME = re.compile(
@@ -16,6 +19,7 @@ _SECRET_NAME = re.compile(
     r"authorization|credentials?)$",
     re.IGNORECASE,
 )
+_PASSWORD_IN_URL = re.compile(r"\w://[^/\s:@]*:([^/\s@]+)@")
 _SHORTEST = 6
 """Shorter values would be found everywhere by accident."""
 
@@ -74,6 +78,43 @@ class Redactor:
         return replace(event, **changed) if changed else event
 
 
+class RedactedTools:
+    """Tools whose errors are masked: their messages are shown, and a server may put its parameters into them."""
+
+    def __init__(self, tools: Tools, redactor: Redactor) -> None:
+        self._tools = tools
+        self._redactor = redactor
+
+    def start(self, aliases: Iterable[str]) -> None:
+        self._tools.start(aliases)
+
+    async def declaration(self, alias: str) -> ServerDeclaration:
+        with self._masked():
+            return await self._tools.declaration(alias)
+
+    async def call(self, call: Call) -> CallResult:
+        with self._masked():
+            return await self._tools.call(call)
+
+    async def restart(self, alias: str) -> None:
+        with self._masked():
+            await self._tools.restart(alias)
+
+    async def stop(self, alias: str) -> None:
+        await self._tools.stop(alias)
+
+    async def close(self) -> None:
+        await self._tools.close()
+
+    @contextmanager
+    def _masked(self) -> Iterator[None]:
+        try:
+            yield
+        except ToolsError as error:
+            error.args = (self._redactor.text(str(error)),)
+            raise
+
+
 def masked(secret: str) -> str:
     """``sk-test-000`` as ``sk-…000``."""
     return f"{secret[:3]}…{secret[-3:]}" if len(secret) >= 12 else "…"
@@ -86,5 +127,7 @@ def _find(name: str, value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for inner in value:
             yield from _find(name, inner)
-    elif isinstance(value, str) and len(value) >= _SHORTEST and _SECRET_NAME.search(name):
-        yield value.removeprefix("Bearer ")
+    elif isinstance(value, str):
+        if len(value) >= _SHORTEST and _SECRET_NAME.search(name):
+            yield value.removeprefix("Bearer ")
+        yield from (password for password in _PASSWORD_IN_URL.findall(value) if len(password) >= _SHORTEST)

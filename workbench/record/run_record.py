@@ -30,7 +30,7 @@ class RunRecord:
             self.session.edited(edit, timeline)
 
     async def complete(self, timeline: Timeline) -> str | None:
-        return await self.memory.write(timeline.number, timeline.visits)
+        return await self.memory.write(timeline)
 
     async def close(self) -> None:
         if self.session is None:
