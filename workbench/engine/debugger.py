@@ -483,6 +483,8 @@ class Debugger:
 
     def _twin(self, visit: Visit) -> Visit | None:
         """The recorded visit that this one would be a repetition of, after a fork or where one begins."""
+        if self.answers == "run":
+            return None
         timeline: Timeline | None = self.timeline
         position = self.state.position
         while timeline is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.engine.cursor import Items
-from workbench.engine.pool import Variable, VariablePool
+from workbench.engine.pool import Variable, VariablePool, all_items
 from workbench.engine.values import UNSET, numbered
 from workbench.pipeline.binding import Binding
 from workbench.pipeline.model import FromMemory, FromParameter, FromVariable, InputSource, Literal
@@ -138,8 +138,8 @@ def _router_items(pool: VariablePool, item_lists: list[Variable], branch_items: 
     if pool.count is None:
         return Skip("there are no items to route yet")
     unset = frozenset[int]().union(*(variable.unset for variable in item_lists))
-    candidates = branch_items if branch_items is not None else tuple(range(pool.count))
-    items = tuple(item for item in candidates if item not in unset)
+    candidates = branch_items if branch_items is not None else all_items(pool.count)
+    items = tuple(item for item in candidates if item not in unset) if unset else candidates
     if not items and candidates:
         return Skip(f"{_listed([v.name for v in item_lists])} set for no item")
     return items

@@ -124,7 +124,7 @@ class Saving:
         count = self.pool.count or 0
         before = self.pool.get(output.target)
         if len(items) == count:
-            return self._variable(output, value, written=items)
+            return self._variable(output, value)
         entries = list(before.value) if before is not None and self.pool.is_item_list(before) else [UNSET] * count
         for item, entry in zip(items, value, strict=True):
             entries[item] = entry

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from workbench.engine.values import UNSET
@@ -45,6 +46,12 @@ class Variable:
         return chain[::-1]
 
 
+@lru_cache(maxsize=16)
+def all_items(count: int) -> tuple[int, ...]:
+    """The numbers of all items; the same tuple each time, since every visit holds one."""
+    return tuple(range(count))
+
+
 def unset_entries(value: list[Any]) -> frozenset[int]:
     return frozenset(n for n, entry in enumerate(value) if entry is UNSET)
 
@@ -76,8 +83,8 @@ class VariablePool:
 
     def set_items(self, variable: Variable) -> tuple[int, ...]:
         """The items for which an item list is set."""
-        numbers = range(len(variable.value))
-        return tuple(n for n in numbers if n not in variable.unset) if variable.unset else tuple(numbers)
+        numbers = all_items(len(variable.value))
+        return tuple(n for n in numbers if n not in variable.unset) if variable.unset else numbers
 
     def with_saved(self, *saved: Variable) -> VariablePool:
         """The pool after a step saved these; each becomes an entry of its memory list."""

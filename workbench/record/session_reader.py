@@ -20,7 +20,7 @@ from workbench.engine.values import UNSET
 from workbench.engine.visit import Visit
 from workbench.pipeline.parameters import ParameterValue
 from workbench.record.session_schema import FORMAT
-from workbench.record.stored import read_cursor, read_edit
+from workbench.record.stored import read_cursor, read_edit, read_items
 from workbench.record.values import HASH_BYTES, UNSET_HASH, decode, unpack
 
 
@@ -169,7 +169,7 @@ class _Reading:
             content["attempt"],
             tuple(content["round"]),
             tuple(content["branch"]),
-            tuple(content["items"]) if content["items"] is not None else None,
+            read_items(content["items"]),
             saved={name: self.versions[version] for name, version in content["saved"].items()},
             parameters=content["parameters"],
             extra=content["extra"],

@@ -187,7 +187,8 @@ class SessionWriter:
         if known is not None and isinstance(before, list) and len(before) == len(value):
             places = [n for n, entry in enumerate(value) if entry is not before[n]]
             changed = [self._entry(db, value[n]) for n in places]
-            hashes = list(known)
+            # The list of hashes goes over to the newer version: only the latest of a variable needs it.
+            hashes = self._hashes.pop(earlier)  # type: ignore[arg-type]
             for place, digest in zip(places, changed, strict=True):
                 hashes[place] = digest
             self._hashes[variable] = hashes

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from workbench.engine.cursor import Cursor, Frame
-from workbench.engine.pool import Variable
+from workbench.engine.pool import Variable, all_items
 from workbench.engine.ports import Edit
 from workbench.engine.timeline import Moment
 from workbench.record.values import pack, unpack
@@ -26,7 +26,7 @@ def visit_content(moment: Moment, saved: Mapping[str, int], read: Mapping[str, b
             "attempt": visit.attempt,
             "round": visit.round,
             "branch": visit.branch,
-            "items": visit.items,
+            "items": _items_content(visit.items),
             "saved": dict(saved),
             "edited_inputs": dict(read),
             "follows_edit": visit.follows_edit,
@@ -41,6 +41,17 @@ def visit_content(moment: Moment, saved: Mapping[str, int], read: Mapping[str, b
             "counted_by": moment.after.counted_by,
         }
     )
+
+
+def _items_content(items: tuple[int, ...] | None) -> int | tuple[int, ...] | None:
+    """Item numbers; all of them as their count."""
+    return len(items) if items is not None and items == all_items(len(items)) else items
+
+
+def read_items(content: int | list[int] | None) -> tuple[int, ...] | None:
+    if content is None:
+        return None
+    return all_items(content) if isinstance(content, int) else tuple(content)
 
 
 def variable_content(variable: Variable, places: list[int] | None) -> bytes:
