@@ -119,9 +119,17 @@ class SessionWriter:
         while is_open:
             batch, is_open = self._next_batch()
             failure = _in_transaction(db, [job for job, _ in batch])
+            if failure is not None:
+                self._forget()
             for _, settle in batch:
                 settle(failure)
         db.close()
+
+    def _forget(self) -> None:
+        """What was thought to be written may have been rolled back: from here on everything is written anew."""
+        self._known = {UNSET_HASH}
+        self._versions.clear()
+        self._hashes.clear()
 
     def _next_batch(self) -> tuple[list[tuple[_Job, _Settle]], bool]:
         """What waits to be written, and whether more may come."""
@@ -165,17 +173,23 @@ class SessionWriter:
 
     def _version(self, db: sqlite3.Connection, variable: Variable) -> int:
         """The number of a version of a variable; it and the saves before it are written if they were not."""
-        known = self._versions.get(variable)
-        if known is not None:
-            return known
-        earlier = self._version(db, variable.earlier) if variable.earlier is not None else None
+        unwritten: list[Variable] = []
+        at: Variable | None = variable
+        while at is not None and at not in self._versions:
+            unwritten.append(at)
+            at = at.earlier
+        for one in reversed(unwritten):
+            self._write_version(db, one)
+        return self._versions[variable]
+
+    def _write_version(self, db: sqlite3.Connection, variable: Variable) -> None:
+        earlier = self._versions[variable.earlier] if variable.earlier is not None else None
         self._next_version += 1
         number = self._versions[variable] = self._next_version
         base, hashes, places = self._entries(db, variable)
         content = variable_content(variable, places)
         row = (number, variable.name, earlier, content, base, b"".join(hashes))
         db.execute("insert into version values (?, ?, ?, ?, ?, ?)", row)
-        return number
 
     def _entries(self, db: sqlite3.Connection, variable: Variable) -> tuple[int | None, list[bytes], list[int] | None]:
         """``(base version, hashes, places)``: of a list that differs from the save before in a few entries, those."""
