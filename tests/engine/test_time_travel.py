@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import CONFORMANCE, Session
-from workbench.engine.events import Forked, WentBack
+from workbench.engine.events import Forked, ServerInitialised, WentBack
 from workbench.engine.state import CommandRefused
 from workbench.mcp.hub import ServerHub
 from workbench.pipeline.prepare import prepare
@@ -194,6 +194,23 @@ async def test_going_back_over_a_tool_that_keeps_state_says_so(project: Path, la
     stopped = await debugger.go_to(1)
     assert session.told(WentBack)[-1].stateful == ("lab",)
     assert "lab kept the state of what ran since" in stopped.why
+
+
+async def test_a_server_started_anew_is_initialised_again(project: Path, lab_servers: ServerHub) -> None:
+    session = await opened(project, lab_servers, HEAD + "- lab.note\n- lab.tag\n- lab.search\n", keeps=True)
+    await session.debugger.run("over")
+    session.debugger.edit_input("note", "another")
+    await session.debugger.run("over")
+    session = await session.resumed()
+    await session.debugger.run("continue")
+    assert [(call.tool, call.arguments.get("note")) for call in session.servers.calls] == [
+        ("note", "another"), ("tag", None), ("search", None),
+    ]  # fmt: skip
+    assert [event.calls for event in session.told(ServerInitialised)] == [("lab.note",)]
+    await session.debugger.restart_server("lab")
+    await session.debugger.step_back()
+    await session.debugger.run("continue")
+    assert [call.tool for call in session.servers.calls[3:]] == ["note", "search"]
 
 
 async def test_back_from_a_failed_step(project: Path, lab_servers: ServerHub) -> None:

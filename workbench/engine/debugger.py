@@ -21,6 +21,7 @@ from workbench.engine.events import (
     Forked,
     RecordFailed,
     RunFinished,
+    ServerInitialised,
     SessionStarted,
     StepSkipped,
     Stopped,
@@ -81,6 +82,8 @@ class Debugger:
         self._pause_wanted = False
         self._is_complete = False
         self._late_edits: tuple[Edit, ...] = ()
+        self._uninitialised: set[str] = set()
+        """Servers that were started anew after steps of theirs had run."""
         pool = VariablePool(parameters=self.prepared.parameters.values)
         cursor = Cursor()
         self.timeline.end = Checkpoint(cursor, pool)
@@ -137,8 +140,9 @@ class Debugger:
         """
         begin = self.timeline.end
         assert begin is not None
-        finish_timelines(self.program, timelines, begin)
+        finish_timelines(self.program, timelines, self.bindings.known, begin)
         self.timelines = dict(timelines)
+        self._uninitialised = set(self.prepared.pipeline.used_aliases())
         self.timeline = self.timelines[present]
         self._numbers = max((visit.number for t in timelines.values() for visit in t.visits), default=0)
         self._set_position(len(self.timeline.moments))
@@ -204,7 +208,11 @@ class Debugger:
         self._stop("entry", "restarted, before the first step")
 
     async def restart_server(self, alias: str) -> None:
-        """Stop a server and start it anew. Raises ``ServerStartFailed``."""
+        """Stop a server and start it anew; its initialising calls are repeated before its next step.
+
+        Raises ``ServerStartFailed``.
+        """
+        self._uninitialised.add(alias)
         await self.tools.restart(alias)
         await self.bindings.learn(alias)
 
@@ -306,6 +314,7 @@ class Debugger:
 
     async def _visit(self, step: ToolStep, visit: Visit) -> None:
         """Carry out a visit and keep it: the pool changes and the cursor moves only when it is on disk."""
+        await self._initialise(step.alias)
         at = self._checkpoint()
         twin = self._twin(visit)
         kept = await self._visiting.run(
@@ -323,6 +332,16 @@ class Debugger:
             self.timeline.end = self._checkpoint()
         else:
             self._move(cursors.advance(self.program, self.state.cursor))
+
+    async def _initialise(self, alias: str) -> None:
+        """Bring a server that was started anew to where the one before it was. Raises ``StepError``, ``ToolsError``."""
+        if alias not in self._uninitialised:
+            return
+        await self.bindings.learn(alias)
+        calls = await self._visiting.initialise(self.timeline.moments[: self.state.position], alias)
+        self._uninitialised.discard(alias)
+        if calls:
+            self._emit(ServerInitialised(server=alias, calls=calls))
 
     async def _keep(self, timeline: Timeline, moment: Moment) -> None:
         """Put a visit on disk. Raises ``StepError`` where that can't be done."""

@@ -53,6 +53,15 @@ class ServerReady(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ServerInitialised(Event):
+    """A server that was started anew was called again by these, its earlier calls without outputs."""
+
+    type: ClassVar[str] = "server_initialised"
+    server: str
+    calls: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class ServerFailed(Event):
     type: ClassVar[str] = "server_failed"
     server: str

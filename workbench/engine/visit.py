@@ -30,6 +30,8 @@ class Visit:
     branch: tuple[str, ...] = ()
     items: tuple[int, ...] | None = None
     bound: BoundInputs | None = None
+    edited_inputs: Mapping[str, Any] = field(default_factory=dict)
+    """Inputs that were changed by hand for this visit (argument -> value)."""
     saved: Mapping[str, Variable] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ from workbench.engine.ports import Call, CallResult, Progress, Tools
 from workbench.engine.program import Program
 from workbench.engine.recording import is_same_question, recorded_result
 from workbench.engine.routing import read_routes
-from workbench.engine.timeline import Checkpoint
+from workbench.engine.timeline import Checkpoint, Moment
 from workbench.engine.visit import Visit
 from workbench.pipeline.binding import Binding
 from workbench.pipeline.model import ToolStep
@@ -62,19 +62,41 @@ class Visiting:
         if isinstance(bound, Skip):
             return bound
         is_recorded = twin is not None and is_same_question(twin, bound, answers)
-        visit = replace(visit, bound=bound, items=bound.items, provenance="recorded" if is_recorded else "ran")
+        visit = replace(
+            visit,
+            bound=bound,
+            edited_inputs=dict(edits),
+            items=bound.items,
+            provenance="recorded" if is_recorded else "ran",
+        )
         begun(visit)
         self.emit(VisitStarted(attempt=visit.attempt, **visit.where()))
         if is_recorded and twin is not None:
             result = recorded_result(twin, binding)
         else:
-            result = await self.tools.call(self._call(step, binding, bound, visit))
+            result = await self.tools.call(self._call(binding, bound, visit))
         return keep_result(program, binding, result, at, visit)
 
-    def _call(self, step: ToolStep, binding: Binding, bound: BoundInputs, visit: Visit) -> Call:
+    async def initialise(self, moments: Iterable[Moment], alias: str) -> tuple[str, ...]:
+        """Repeat a server's initialising calls for one that was started anew; returns their names.
+
+        These are its earlier calls of tools without outputs. Raises ``StepError``, ``ToolsError``.
+        """
+        repeated = []
+        for moment in moments:
+            binding = self.bindings.known.get(moment.visit.step)
+            if binding is None or binding.step.alias != alias or binding.outputs:
+                continue
+            bound = bound_again(moment, binding)
+            if isinstance(bound, BoundInputs):
+                await self.tools.call(self._call(binding, bound, moment.visit))
+                repeated.append(moment.visit.name)
+        return tuple(repeated)
+
+    def _call(self, binding: Binding, bound: BoundInputs, visit: Visit) -> Call:
         return Call(
-            alias=step.alias,
-            tool=step.tool,
+            alias=binding.step.alias,
+            tool=binding.step.tool,
             kind=binding.declaration.kind,
             arguments=bound.arguments(),
             visit=visit.number,
@@ -109,6 +131,12 @@ def keep_result(program: Program, binding: Binding, result: CallResult, at: Chec
         seconds=time.time() - visit.started,
     )
     return Kept(finished, saving.pool)
+
+
+def bound_again(moment: Moment, binding: Binding) -> BoundInputs | Skip:
+    """The inputs of a visit, worked out from its checkpoint. Raises ``StepError``."""
+    visit, before = moment.visit, moment.before
+    return bind_inputs(binding, before.pool, before.cursor.items, _branch(visit), visit.edited_inputs)
 
 
 def _branch(visit: Visit) -> str | None:

@@ -170,6 +170,7 @@ class _Reading:
             tuple(content["round"]),
             tuple(content["branch"]),
             read_items(content["items"]),
+            edited_inputs=content["edited_inputs"],
             saved={name: self.versions[version] for name, version in content["saved"].items()},
             parameters=content["parameters"],
             extra=content["extra"],

@@ -161,15 +161,8 @@ class SessionWriter:
         db.execute("insert or ignore into timeline values (?, ?, ?)", timeline)
         visit = moment.visit
         saved = {name: self._version(db, variable) for name, variable in visit.saved.items()}
-        read = self._inputs(db, moment)
-        content = visit_content(moment, saved, read)
+        content = visit_content(moment, saved)
         db.execute("insert into visit values (?, ?, ?, ?)", (seq, visit.number, timeline[0], content))
-
-    def _inputs(self, db: sqlite3.Connection, moment: Moment) -> dict[str, bytes]:
-        """The hashes of inputs that came from nowhere else in the file: edits made for this visit."""
-        bound = moment.visit.bound
-        edited = [given for given in bound.inputs if given.is_edited and given.visit is None] if bound else []
-        return {given.argument: self._value(db, given.value) for given in edited}
 
     def _version(self, db: sqlite3.Connection, variable: Variable) -> int:
         """The number of a version of a variable; it and the saves before it are written if they were not."""

@@ -14,8 +14,8 @@ from workbench.engine.timeline import Moment
 from workbench.record.values import pack, unpack
 
 
-def visit_content(moment: Moment, saved: Mapping[str, int], read: Mapping[str, bytes]) -> bytes:
-    """A visit without its values: ``saved`` are the versions it wrote, ``read`` the values of edited inputs."""
+def visit_content(moment: Moment, saved: Mapping[str, int]) -> bytes:
+    """A visit; ``saved`` are the versions of variables that it wrote."""
     visit = moment.visit
     return pack(
         {
@@ -28,8 +28,7 @@ def visit_content(moment: Moment, saved: Mapping[str, int], read: Mapping[str, b
             "branch": visit.branch,
             "items": _items_content(visit.items),
             "saved": dict(saved),
-            "edited_inputs": dict(read),
-            "follows_edit": visit.follows_edit,
+            "edited_inputs": dict(visit.edited_inputs),
             "parameters": dict(visit.parameters),
             "extra": dict(visit.extra),
             "routes": list(visit.routes.items()),
