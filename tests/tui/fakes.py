@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from workbench.engine.events import Emit, ServerOutput, ServerReady, ServerStarting, WireMessage
-from workbench.engine.ports import Call, CallResult, Edit, ToolFailed
+from workbench.engine.ports import Call, CallResult, Edit, Progress, ToolFailed
 from workbench.engine.timeline import Moment, Timeline
 from workbench.engine.visit import Visit
 from workbench.pipeline.declaration import Argument as Arg
@@ -34,6 +34,8 @@ class Lab:
         self.items: list[Any] = list(ITEMS)
         self.failures = 0
         self.hanging = asyncio.Event()
+        self.progress: Callable[[Progress], None] = lambda _: None
+        self.told: list[Progress] = []
 
     @_tool("items->q_ls,gt_ls", "items")
     async def get_items(self, items: list[str]) -> Any:
@@ -77,6 +79,13 @@ class Lab:
         await self.hanging.wait()
         return {"tagged_ls": q_ls}
 
+    @_tool("q_ls->tagged_ls", "q_ls")
+    async def speak(self, q_ls: list[str]) -> Any:
+        """Tells of its progress, then waits."""
+        for one in self.told:
+            self.progress(one)
+        return await self.hang(q_ls)
+
 
 class FakeTools:
     """The engine's ``Tools`` port over ``Lab``, with the events that real servers would tell."""
@@ -106,6 +115,7 @@ class FakeTools:
     async def call(self, call: Call) -> CallResult:
         self.calls.append(call)
         number = next(self._ids)
+        self.lab.progress = call.on_progress or self.lab.progress
         method = "prompts/get" if call.kind == "prompt" else "tools/call"
         params = {"name": call.tool, "arguments": dict(call.arguments)}
         self._wire(call, "sent", number, {"method": method, "params": params}, method)

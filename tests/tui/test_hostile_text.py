@@ -1,4 +1,4 @@
-"""Text from outside is shown letter by letter: it runs nothing, colours nothing, and reaches no terminal as control."""
+"""Text from outside is shown as it is: it runs nothing, colours nothing, and reaches no terminal as control."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_lone_surrogates_and_variation_selectors() -> None:
 
 @pytest.mark.parametrize("text", ["北灯塔的看守人是谁", "e\u0301a\u0301o\u0301", "👩🌾👩🌾", "ｆｕｌｌ", "ab"])
 @pytest.mark.parametrize("cells", range(1, 12))
-def test_columns_line_up_and_letters_stay_whole(text: str, cells: int) -> None:
+def test_columns_line_up_and_characters_stay_whole(text: str, cells: int) -> None:
     assert cell_len(column(text, cells)) == cells
     cut = fit(text, cells)
     assert cell_len(cut) <= cells
@@ -60,7 +60,7 @@ def test_previews_look_only_at_what_fits() -> None:
     assert preview(["a", {"b": None, "c": 1.5}], 60) == '["a", {b: null, c: 1.5}]'
 
 
-def test_control_letters_are_edited_as_escapes() -> None:
+def test_control_characters_are_edited_as_escapes() -> None:
     text, is_json = editable("a\x1b\x9b\u202e\n")
     assert is_json
     assert text == '"a\\u001b\\u009b\\u202e\\n"'

@@ -153,7 +153,11 @@ async def test_editing_the_item_at_the_cursor(open_pipeline: Open) -> None:
 async def test_editing_a_parameter(open_pipeline: Open) -> None:
     opened = open_pipeline(LOOP)
     async with opened.running() as keys:
-        await keys.press("3", "down", "e", "ctrl+a", "5", "ctrl+s")
+        await keys.press("3", "e")
+        assert "open the row" in keys.text()
+        await keys.press("right", "down", "down", "e")
+        assert "Parameter top_k of lab" in keys.text()
+        await keys.press("ctrl+a", "5", "ctrl+s")
         assert opened.debugger.state.pool.parameters["lab"]["top_k"].value == 5
 
 
@@ -243,7 +247,7 @@ async def test_find_says_when_there_is_nothing(open_pipeline: Open) -> None:
     opened = open_pipeline(LOOP)
     async with opened.running() as keys:
         await keys.press("slash", *"nowhere", "enter")
-        assert "not found" in keys.text()
+        assert "no match" in keys.text()
 
 
 async def test_copy_gives_the_true_text(open_pipeline: Open) -> None:
@@ -286,7 +290,7 @@ async def test_value_message_and_snapshot_open(open_pipeline: Open) -> None:
         await keys.press("escape", "6", "home", "enter")
         assert "memory_q_ls" in keys.text()
         await keys.press("q", "3", "enter", "down", "enter")
-        assert "3 letters" in keys.text()
+        assert "3 characters" in keys.text()
 
 
 async def test_quitting_asks_only_while_a_step_runs(open_pipeline: Open) -> None:

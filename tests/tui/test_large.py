@@ -16,7 +16,7 @@ from workbench.tui.viewer import ValueViewer
 Open = Callable[..., Opened]
 
 
-async def test_two_million_letters_in_one_line(open_pipeline: Open) -> None:
+async def test_two_million_characters_in_one_line(open_pipeline: Open) -> None:
     opened = open_pipeline(LOOP)
     opened.tools.lab.items = ["字" * 2_000_000, "a" * 5_000_000]
     async with opened.running() as keys:
@@ -25,14 +25,14 @@ async def test_two_million_letters_in_one_line(open_pipeline: Open) -> None:
         begun = time.monotonic()
         await keys.press("enter")
         assert time.monotonic() - begun < 1
-        assert "2,000,000 letters" in keys.text()
+        assert "2,000,000 characters" in keys.text()
         begun = time.monotonic()
         await keys.press("end", "home", "pagedown")
         assert time.monotonic() - begun < 1
         await keys.press("y")
         assert opened.app.clipboard == "字" * 2_000_000
         await keys.press("escape", "down", "enter", "end")
-        assert "5,000,000 letters" in keys.text()
+        assert "5,000,000 characters" in keys.text()
 
 
 async def test_a_long_list_opens_page_by_page(open_pipeline: Open) -> None:

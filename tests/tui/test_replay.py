@@ -72,7 +72,7 @@ async def test_find_open_and_copy(runs: list[SavedRun]) -> None:
         await pilot.press("tab", "slash", *"看守人", "enter", "escape", "y", "enter")
         await pilot.pause()
         assert pilot.app.clipboard == "北灯塔的看守人是谁？"
-        assert "10 letters" in text(pilot)
+        assert "10 characters" in text(pilot)
 
 
 async def test_the_next_run(runs: list[SavedRun]) -> None:
@@ -81,3 +81,15 @@ async def test_the_next_run(runs: list[SavedRun]) -> None:
         await pilot.pause()
         assert "memory_toy_other" in text(pilot)
         assert "run 2 of 2" in text(pilot)
+
+
+async def test_only_what_there_is_a_use_for(runs: list[SavedRun]) -> None:
+    async with shown(runs[:1]) as pilot:
+        assert "r Run" not in text(pilot)
+        await pilot.press("question_mark")
+        await pilot.pause()
+        assert "servers" not in text(pilot)
+        assert "the next of the runs" not in text(pilot)
+        assert "written by this visit" in text(pilot)
+    async with shown(runs) as pilot:
+        assert "r Run" in text(pilot)

@@ -28,7 +28,7 @@ from workbench.pipeline.model import Pipeline
 if TYPE_CHECKING:
     from rich.status import Status
 
-LINE_LETTERS = 200
+LINE_CHARACTERS = 200
 """How much of a server's line is told."""
 
 
@@ -81,7 +81,7 @@ class Narrator:
             case ServerOutput(stream="stdout"):
                 self._line(
                     f"server {event.server} wrote to stdout, which belongs to the protocol (print to stderr): "
-                    + one_line(event.text, LINE_LETTERS)
+                    + one_line(event.text, LINE_CHARACTERS)
                 )
             case _:
                 pass
@@ -111,7 +111,7 @@ class Narrator:
         for alias in sorted(self._waiting):
             words = self._last_words.get(alias)
             self._line(
-                f"{alias}: starting, {seconds(elapsed)}" + (f": {one_line(words, LINE_LETTERS)}" if words else "")
+                f"{alias}: starting, {seconds(elapsed)}" + (f": {one_line(words, LINE_CHARACTERS)}" if words else "")
             )
 
     def now(self, text: str) -> None:

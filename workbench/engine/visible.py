@@ -24,9 +24,9 @@ def visible(text: str) -> str:
 
 
 def one_line(text: str, limit: int | None = None) -> str:
-    """The text on one line: newlines and tabs become stand-ins too. Cut after ``limit`` letters, its length noted."""
+    """The text on one line: newlines and tabs become stand-ins too; cut after ``limit`` characters."""
     start = visible(text[:limit]).replace("\n", "␊").replace("\t", "␉")
-    return start if limit is None or len(text) <= limit else f"{start}… ({len(text):,} letters)"
+    return start if limit is None or len(text) <= limit else f"{start}… ({len(text):,} characters)"
 
 
 def _stand_in(letter: str) -> str:

@@ -15,6 +15,7 @@ from textual.widgets import Input
 
 from workbench.tui.actions import Action
 from workbench.tui.bars import Bar, KeyBar
+from workbench.tui.help import HelpScreen
 from workbench.tui.previews import full_text
 from workbench.tui.rows import Part, RowsView
 from workbench.tui.text import visible
@@ -65,11 +66,17 @@ class ActionScreen(Screen[T]):
     """Subclasses list their ``ACTIONS``, say which rows are in front, and what stands at the cursor."""
 
     ACTIONS: ClassVar[tuple[Action, ...]] = ()
+    SIGNS: ClassVar[tuple[tuple[str, str], ...]] = ()
+    """The signs that rows begin or end with, and what each means."""
     AUTO_FOCUS = None
+
+    def actions(self) -> tuple[Action, ...]:
+        """The commands that there is a use for now."""
+        return self.ACTIONS
 
     def compose_foot(self) -> ComposeResult:
         yield FindBar()
-        yield KeyBar(self.ACTIONS)
+        yield KeyBar(self.actions())
 
     def rows_in_front(self) -> RowsView:
         raise NotImplementedError
@@ -92,7 +99,7 @@ class ActionScreen(Screen[T]):
     @on(FindBar.Sought)
     def _find(self, event: FindBar.Sought) -> None:
         found = bool(event.needle) and self.rows_in_front().find(event.needle, event.step)
-        self.query_one(FindBar).note("" if found or not event.needle else "not found")
+        self.query_one(FindBar).note("" if found or not event.needle else "no match")
 
     @on(FindBar.Ended)
     def _end_finding(self) -> None:
@@ -107,7 +114,7 @@ class ActionScreen(Screen[T]):
             return
         text = await asyncio.to_thread(full_text, found[1])
         self.app.copy_to_clipboard(text.encode("utf-8", "surrogatepass").decode("utf-8", "replace"))
-        self.say(f"copied {found[0]}: {len(text):,} letters")
+        self.say(f"copied {found[0]}: {len(text):,} characters")
 
     def action_toggle_theme(self) -> None:
         wanted = not self.app.current_theme.dark
@@ -115,6 +122,4 @@ class ActionScreen(Screen[T]):
         self.app.theme = next((name for name in names if name.startswith("ragwb")), names[0])
 
     def action_help(self) -> None:
-        from workbench.tui.help import HelpScreen
-
-        self.app.push_screen(HelpScreen(self.ACTIONS))
+        self.app.push_screen(HelpScreen(self.actions(), self.SIGNS))

@@ -19,6 +19,8 @@ class Action:
     label: str = ""
     title: str = ""
     """What the palette calls it, where that is not its name."""
+    short: str = ""
+    """Its word in the footer where there is no room for the longer one."""
 
     @property
     def words(self) -> str:
@@ -33,30 +35,36 @@ _EVERYWHERE = (
     Action("move_lens(1)", ("]",), "the next item", _ITEMS, title="next item"),
     Action("next_pane", ("tab",), "to the next pane", _PANES),
     Action("previous_pane", ("shift+tab",), "to the pane before", _PANES),
-    Action("maximise", ("m",), "this pane alone, or all again", _PANES, "Maximise", "maximise pane"),
+    Action("maximise", ("m",), "this pane alone, or all again", _PANES, "Maximise", "maximise pane", "Max"),
     Action("find", ("/",), "find in this pane; Enter goes on, Escape ends", _PANES, "Find"),
     Action("copy", ("y",), "copy the whole value at the cursor", _PANES, title="copy value"),
     Action("toggle_theme", ("t",), "dark or light", _GENERAL, title="toggle theme"),
     Action("help", ("question_mark",), "all keys", _GENERAL, "Help"),
-    Action("app.command_palette", ("ctrl+p",), "every command by name", _GENERAL, "Commands", "commands"),
-    Action("app.quit", ("q", "ctrl+q"), "stop the servers and leave", _GENERAL, "Quit", "quit"),
+    Action("app.command_palette", ("ctrl+p",), "every command by name", _GENERAL, "Commands", "commands", "Menu"),
 )
 
 WORKBENCH = (
-    Action("run('continue')", ("f5", "c"), "run on to the next breakpoint", _RUN, "Continue", "continue"),
+    Action("run('continue')", ("f5", "c"), "run on to the next breakpoint", _RUN, "Continue", "continue", "Go on"),
     Action("run('over')", ("f10", "n"), "run the step at the cursor, a loop as a whole", _RUN, "Over", "step over"),
     Action("run('into')", ("f11", "s"), "run one step, going into loops and branches", _RUN, "Into", "step into"),
     Action("run('out')", ("shift+f11", "o"), "run to the end of this loop or branch", _RUN, title="step out"),
     Action("pause", ("f6", "p"), "stop before the next step", _RUN, "Pause"),
     Action("cancel", ("x",), "cancel the call that is under way; its server lives", _RUN, title="cancel call"),
-    Action("retry", ("r",), "run the step that failed again", _RUN, "Retry", "retry step"),
+    Action("retry", ("r",), "run the step that failed again", _RUN, title="retry step"),
     Action("restart", ("R",), "begin the run anew", _RUN, title="restart run"),
     Action("restart_server", ("S",), "stop a server and start it anew", _RUN),
     Action("toggle_breakpoint", ("f9", "b"), "stop before the selected step, or no longer", _EDIT, "Break"),
     Action("edit_breakpoint", ("B",), "stop only where a condition holds", _EDIT, title="breakpoint condition"),
     Action("switch_breakpoint", ("D",), "switch a breakpoint off and on", _EDIT, title="disable breakpoint"),
     Action("edit", ("e",), "change the variable or input at the cursor", _EDIT, "Edit", "edit value"),
-    Action("decide", ("d",), "change where a router sends its items", _EDIT, title="change router's decision"),
+    Action(
+        "decide",
+        ("d",),
+        "where a router sent an item to a branch that is not there: change that decision",
+        _EDIT,
+        title="change router's decision",
+    ),
+    Action("last_visit", ("v",), "the last visit and what it gave, in the step pane; and back", _PANES),
     Action("show_tab(-1)", ("comma",), "the tab before, in the step pane", _PANES, title="previous tab"),
     Action("show_tab(1)", ("full_stop",), "the next tab, in the step pane", _PANES, title="next tab"),
     *(
@@ -64,16 +72,18 @@ WORKBENCH = (
         for number, name in enumerate(("Pipeline", "Step", "Variables", "Timeline", "Traffic", "Snapshots"), 1)
     ),
     *_EVERYWHERE,
+    Action("app.quit", ("q", "ctrl+q"), "stop the servers and leave", _GENERAL, "Quit", "quit"),
 )
 
 REPLAY = (
     Action("next_run", ("r",), "the next of the runs that were opened", _GENERAL, "Run", "next run"),
     *_EVERYWHERE,
+    Action("app.quit", ("q", "ctrl+q"), "leave", _GENERAL, "Quit", "quit"),
 )
 
 VIEWER = (
     Action("find", ("/",), "find in this value; Enter goes on, Escape ends", _PANES, "Find"),
-    Action("copy", ("c", "y"), "copy the whole value", _PANES, "Copy"),
+    Action("copy", ("y", "c"), "copy the whole value", _PANES, "Copy"),
     Action("leave", ("escape", "q"), "back", _GENERAL, "Back"),
 )
 

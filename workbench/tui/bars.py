@@ -45,29 +45,34 @@ class Bar(Widget):
         return Strip([Segment(one_line(text), base + looks[look]) for text, look in parts])
 
 
+_ALWAYS = ("find", "help", "app.command_palette", "app.quit")
+
+
 class KeyBar(Bar):
-    """The keys of a screen that have a word of their own, as many as fit; help in any case."""
+    """The keys of a screen that have a word of their own, as many as fit; at the right those that always stay."""
 
     def __init__(self, actions: Sequence[Action]) -> None:
         super().__init__(id="keys")
         labelled = [action for action in actions if action.label]
-        self._always = [part for action in labelled if action.name == "help" for part in _key_parts(action)]
-        self._actions = [action for action in labelled if action.name != "help"]
+        self._always = [action for action in labelled if action.name in _ALWAYS]
+        self._actions = [action for action in labelled if action.name not in _ALWAYS]
 
     def on_resize(self) -> None:
-        parts: list[Part] = []
-        room = self.size.width - cells(self._always)
-        for action in self._actions:
-            new = _key_parts(action)
-            room -= cells(new)
-            if room < 0:
-                break
-            parts += new
-        self.show(parts, self._always)
+        width = self.size.width
+        is_short = cells(_key_parts([*self._actions, *self._always], is_short=False)) > width
+        right = _key_parts(self._always, is_short=is_short)
+        shown = list(self._actions)
+        while shown and cells(_key_parts(shown, is_short=is_short)) > width - cells(right):
+            shown.pop()
+        self.show(_key_parts(shown, is_short=is_short), right)
 
 
-def _key_parts(action: Action) -> list[Part]:
-    return [Part(f" {key_name(action.keys[0])}", "key"), Part(f" {action.label} ")]
+def _key_parts(actions: Sequence[Action], *, is_short: bool) -> list[Part]:
+    parts = []
+    for action in actions:
+        label = action.short if is_short and action.short else action.label
+        parts += [Part(f" {key_name(action.keys[0])}", "key"), Part(f" {label}" if is_short else f" {label} ")]
+    return parts
 
 
 def cells(parts: Sequence[Part]) -> int:

@@ -13,11 +13,13 @@ from workbench.tui.action_screen import ActionScreen
 from workbench.tui.bridge import EngineThread
 from workbench.tui.dialogs import Choose, ConditionDialog, Confirm
 from workbench.tui.edit_dialog import EditDialog, NotEditable, editable, like
+from workbench.tui.lens import NOT_THIS_ITEM
 from workbench.tui.model import Model
 from workbench.tui.router_dialog import RouterDialog
 from workbench.tui.rows import RowsView
 from workbench.tui.step_pane import StepPane
-from workbench.tui.variables_pane import VariablesPane
+from workbench.tui.values_view import Path, path_name
+from workbench.tui.variables_pane import ParameterAt, VariablesPane
 
 
 class Changes:
@@ -65,17 +67,28 @@ class Changes:
     def edit(self, rows: RowsView, step: StepPane, variables: VariablesPane) -> bool:
         """Edit what is at the cursor; False where that can't be changed."""
         if rows is variables and variables.parameter is not None:
-            key = variables.parameter
-            value = self._debugger.state.pool.parameters[key.alias][key.name].value
-            apply = partial(self._call, self._debugger.edit_parameter, key.alias, key.name)
-            self._edit(f"Parameter {key.name} of {key.alias}", value, apply)
+            self._edit_parameter(variables.parameter)
+        elif rows is variables and variables.is_at_parameters:
+            self._screen.say("open the row (Space or →) and select the parameter to edit")
         elif rows is variables and variables.variable is not None:
             self._edit_variable(self._debugger.state.pool.variables[variables.variable], variables.index)
         elif rows is step.inputs and step.argument is not None:
-            self._edit_input(*step.argument)
+            if step.inputs.named_value is None:
+                self._screen.say(f"item [{self._model.lens}] is {NOT_THIS_ITEM}")
+            else:
+                self._edit_input(*step.argument)
         else:
             return False
         return True
+
+    def _edit_parameter(self, at: ParameterAt) -> None:
+        whole = self._debugger.state.pool.parameters[at.alias][at.name].value
+
+        async def apply(value: Any) -> None:
+            edited = _with_entry(whole, at.path, value)
+            await self._call(self._debugger.edit_parameter, at.alias, at.name, edited)
+
+        self._edit(f"Parameter {path_name(at.name, at.path)} of {at.alias}", _entry(whole, at.path), apply)
 
     def _edit_variable(self, variable: Variable, index: int | None) -> None:
         """An item list is edited as a whole, or the item that is pinned or that the cursor is on."""
@@ -150,3 +163,19 @@ class Changes:
 
     async def _call(self, command: Callable[..., Any], *args: Any) -> None:
         await self._engine.call(command, *args)
+
+
+def _entry(value: Any, path: Path) -> Any:
+    for key in path:
+        value = value[key]
+    return value
+
+
+def _with_entry(value: Any, path: Path, entry: Any) -> Any:
+    """The value with another entry at a path; nothing is changed in place."""
+    if not path:
+        return entry
+    key, *rest = path
+    copy: Any = list(value) if isinstance(value, list) else dict(value)
+    copy[key] = _with_entry(value[key], tuple(rest), entry)
+    return copy

@@ -17,7 +17,7 @@ from textual.widgets import Static, TextArea
 from workbench.engine.values import UNSET, Message
 from workbench.tui.text import content, visible
 
-EDITABLE_LETTERS = 200_000
+EDITABLE_CHARACTERS = 200_000
 
 
 class NotEditable(Exception):
@@ -27,7 +27,7 @@ class NotEditable(Exception):
 def editable(value: Any) -> tuple[str, bool]:
     """A value as ``(text to edit, whether that is JSON)``. Raises ``NotEditable``.
 
-    A text is edited as it is, unless it holds letters that can't be shown: those are seen and typed as JSON escapes.
+    A text is edited as it is, unless it holds characters that can't be shown: those are seen and typed as JSON escapes.
     """
     if isinstance(value, Message):
         value = value.text
@@ -35,8 +35,8 @@ def editable(value: Any) -> tuple[str, bool]:
         text, is_json = value, False
     else:
         text, is_json = _escaped(json.dumps(_plain(value), indent=2, ensure_ascii=False)), True
-    if len(text) > EDITABLE_LETTERS:
-        raise NotEditable(f"{len(text):,} letters are too many to edit here; pin an item (i) to edit that one alone")
+    if len(text) > EDITABLE_CHARACTERS:
+        raise NotEditable(f"{len(text):,} characters are too many to edit here; pin an item (i) to edit that one alone")
     return text, is_json
 
 
@@ -61,8 +61,8 @@ def _escaped(text: str) -> str:
     return re.sub(r"[^\n]", lambda found: found[0] if visible(found[0]) == found[0] else _escape(found[0]), text)
 
 
-def _escape(letter: str) -> str:
-    return json.dumps(letter)[1:-1] if not letter.isascii() or ord(letter) < 0x20 else f"\\u{ord(letter):04x}"
+def _escape(one: str) -> str:
+    return json.dumps(one)[1:-1] if not one.isascii() or ord(one) < 0x20 else f"\\u{ord(one):04x}"
 
 
 class Editor(TextArea):
@@ -80,7 +80,7 @@ class EditDialog(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "apply", show=False, priority=True),
-        Binding("escape", "dismiss", show=False),
+        Binding("escape", "dismiss", show=False, priority=True),  # the text box would take it for itself
     ]
 
     def __init__(self, title: str, text: str, is_json: bool, apply: Callable[[Any], Awaitable[None]]) -> None:
@@ -99,9 +99,12 @@ class EditDialog(ModalScreen[None]):
             yield editor
             yield Static(classes="error")
 
-    @work
+    @work(exclusive=True)
     async def action_apply(self) -> None:
         text = self.query_one(Editor).text
+        if text == self._text:
+            self.dismiss()
+            return
         try:
             await self._apply(json.loads(text) if self._is_json else text)
         except json.JSONDecodeError as error:

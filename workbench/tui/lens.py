@@ -7,16 +7,9 @@ from typing import Any
 from workbench.engine.inputs import BoundInput, BoundInputs
 from workbench.engine.pool import Variable, VariablePool
 from workbench.pipeline.model import FromMemory, FromVariable
+from workbench.tui.previews import NoValue
 
-
-class NotThisItem:
-    """What there is to see of a step's input through the lens, where the step does not work on that item."""
-
-    def __str__(self) -> str:
-        return "not among the items of this step"
-
-
-NOT_THIS_ITEM = NotThisItem()
+NOT_THIS_ITEM = NoValue("not among the items of this step")
 
 
 def item_of_variable(pool: VariablePool, variable: Variable, item: int | None) -> tuple[Any, bool]:

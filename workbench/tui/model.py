@@ -22,15 +22,16 @@ from workbench.engine.events import (
     SessionStarted,
     StepSkipped,
     Stopped,
-    VisitEvent,
     VisitFailed,
     VisitFinished,
     VisitProgress,
+    VisitStarted,
 )
 from workbench.engine.pool import Variable, VariablePool
 from workbench.engine.visit import Visit
 from workbench.pipeline.model import Step
 from workbench.record.redaction import Redactor
+from workbench.tui.heard import Heard
 from workbench.tui.progress import Progress
 from workbench.tui.traffic_log import TrafficLog
 
@@ -69,12 +70,14 @@ class Model:
         self._redactor = Redactor.of(debugger.prepared.parameters)
         self.servers: dict[str, ServerState] = {}
         self.lens: int | None = None
+        self.is_pausing = False
+        """Whether a pause was asked for since the run last went on; it comes after the step that is running."""
         self._begin()
 
     def _begin(self) -> None:
         self.progress = Progress()
         self.timeline: list[Entry] = []
-        self.last_message = ""
+        self.heard = Heard()
         self._before: VariablePool = self.debugger.state.pool
         self._at_stop = self._before
         self._ran = 0.0
@@ -102,7 +105,9 @@ class Model:
             case Stopped():
                 self._stop_clock()
                 self._at_stop = self.debugger.state.pool
-                self.last_message = ""
+                self.is_pausing = False
+            case VisitStarted():
+                self.heard = Heard(event.visit)
             case VisitFinished() | VisitFailed():
                 self.timeline.append(Entry(event, event.visit))
             case Edited():
@@ -111,7 +116,7 @@ class Model:
             case StepSkipped() | RunFinished():
                 self.timeline.append(Entry(event))
             case VisitProgress():
-                self.last_message = _progress_text(event)
+                self.heard.take(event)
             case ServerStarting() | ServerReady() | ServerFailed() | ServerExited() | ServerOutput():
                 self._server(event)
             case _:
@@ -165,9 +170,3 @@ class Model:
         if failed is not None and failed.number == number:
             return failed
         return next((visit for visit in reversed(self.debugger.visits) if visit.number == number), None)
-
-
-def _progress_text(event: VisitEvent) -> str:
-    assert isinstance(event, VisitProgress)
-    total = f" of {event.total:g}" if event.total is not None else ""
-    return event.message or f"{event.progress:g}{total}"

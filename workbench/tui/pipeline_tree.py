@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from workbench.engine.breakpoints import Breakpoint
 from workbench.engine.program import branch_path, router_path
 from workbench.engine.values import count_of
 from workbench.pipeline.model import BranchStep, LoopStep, Pipeline, Step, ToolStep
+from workbench.tui.bars import cells
 from workbench.tui.model import Model
 from workbench.tui.previews import duration
 from workbench.tui.progress import StepProgress
@@ -91,7 +92,9 @@ class PipelineTree(RowsView):
             Part(f" {row.number} ", "dim"),
             Part(step.name, "present" if is_present else "" if isinstance(step, ToolStep) else "name"),
         )
-        return Row(left, self._right(step, progress))
+        right = self._right(step, progress)
+        has_room = cells([*left, *right]) < self.row_width or isinstance(step, LoopStep)
+        return Row(left, right if has_room else ())  # a name is worth more than a time
 
     def _heading(self, row: TreeRow) -> Row:
         taken = self._progress(row.step).taken or {}
@@ -103,9 +106,14 @@ class PipelineTree(RowsView):
         return Row((Part("  " + "  " * row.depth + "  "), Part(name, "dim" if row.is_router else "name"), note), right)
 
     def _progress(self, step: Step) -> StepProgress:
-        """What is known of a step; one whose server is still starting is under way, though not called yet."""
+        """What is known of a step; one whose server is still starting is under way, though not called yet.
+
+        A branch is under way until the run has left it: its router is only the first that is done.
+        """
         known = self._model.progress.of(step.path)
-        running = self._model.debugger.state.running
+        running, at = self._model.debugger.state.running, self._model.debugger.state.place.step
+        if isinstance(step, BranchStep) and at is not None and at.startswith(f"{step.path}."):
+            return replace(known, status="running")
         if running is not None and running.step == step.path:
             return StepProgress("running", max(0, self._model.clock() - running.started))
         return known

@@ -1,14 +1,25 @@
-"""Values, sizes and times in few letters."""
+"""Values, sizes and times in few characters."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from workbench.engine.values import UNSET, Message, shape
 from workbench.tui.text import ELLIPSIS, fit, one_line
+
+
+@dataclass(frozen=True)
+class NoValue:
+    """Stands where there is no value, and says why."""
+
+    why: str
+
+    def __str__(self) -> str:
+        return self.why
 
 
 def preview(value: Any, cells: int) -> str:
@@ -31,7 +42,7 @@ def _pieces(value: Any, cells: int) -> Iterator[str]:
         yield from _pieces(value.text, cells)
     elif isinstance(value, str):
         cut = one_line(value[:cells])
-        yield f'"{cut}{ELLIPSIS}" {len(value):,} letters' if len(value) > cells else f'"{cut}"'
+        yield f'"{cut}{ELLIPSIS}" {len(value):,} characters' if len(value) > cells else f'"{cut}"'
     elif isinstance(value, list):
         yield "["
         for number, entry in enumerate(value):
@@ -52,6 +63,8 @@ def _pieces(value: Any, cells: int) -> Iterator[str]:
 
 def short_shape(value: Any) -> str:
     """A value's shape, large numbers rounded: ``text 2.0M``, ``list 12k``."""
+    if isinstance(value, NoValue):
+        return ""
     text = value.text if isinstance(value, Message) else value
     return re.sub(r"\d{5,}", lambda found: _rounded(int(found[0])), shape(text))
 

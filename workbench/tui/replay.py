@@ -11,8 +11,9 @@ from textual.binding import Binding, BindingType
 
 from workbench.cases.saved_run import UNSET_TEXT, SavedRun
 from workbench.engine.values import count_of
-from workbench.tui.actions import REPLAY, bindings
+from workbench.tui.actions import REPLAY, Action, bindings
 from workbench.tui.bars import Bar
+from workbench.tui.help import OPEN_SIGN
 from workbench.tui.pane_screen import PaneScreen
 from workbench.tui.panes import PaneArea
 from workbench.tui.rows import Part, Row, RowsView
@@ -49,6 +50,7 @@ class ReplayScreen(PaneScreen):
     """Shows one run at a time."""
 
     ACTIONS = REPLAY
+    SIGNS = (("*", "written by this visit"), OPEN_SIGN)
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(REPLAY), Binding("escape", "restore", show=False)]
 
     def __init__(self, runs: Sequence[SavedRun]) -> None:
@@ -75,6 +77,9 @@ class ReplayScreen(PaneScreen):
     @property
     def run(self) -> SavedRun:
         return self._runs[self._number]
+
+    def actions(self) -> tuple[Action, ...]:
+        return tuple(action for action in REPLAY if len(self._runs) > 1 or action.name != "next_run")
 
     # ---- showing
 

@@ -46,10 +46,16 @@ def reason_parts(model: Model, width: int) -> tuple[list[Part], list[Part]]:
 
 
 def _why(model: Model, state: State) -> Part:
-    """Why it stands, in one line; while it runs, what its call last said."""
+    """Why it stands, in one line; while it runs, how far its call is, and that it will be the last one."""
     if state.stop is not None and state.stop.reason != "finished":
         return Part(state.stop.why.split("\n")[0][:400], "bad" if state.stop.reason == "failed" else "dim")
-    return Part(model.last_message[:400] if state.status == "running" else "", "dim")
+    if state.status != "running":
+        return Part("")
+    is_heard = state.running is not None and state.running.number == model.heard.visit
+    brief = model.heard.brief[:400] if is_heard else ""
+    if model.is_pausing:
+        return Part(" · ".join(["pausing after this step", *([brief] if brief else [])]), "mark")
+    return Part(brief, "dim")
 
 
 def _status(model: Model, state: State) -> Iterator[Part]:
@@ -80,7 +86,7 @@ def _hint(model: Model, state: State) -> list[Part]:
     """What the keys at hand would do now."""
     hints: list[tuple[str, str]]
     if state.status == "running":
-        hints = [("F6", "pauses"), ("x", "cancels the call")]
+        hints = [*([] if model.is_pausing else [("F6", "pauses")]), ("x", "cancels the call")]
     elif state.status == "finished":
         memory = [("", f"saved as {state.memory.rpartition('/')[2]}")] if state.memory else []
         hints = [*memory, ("R", "begins anew"), ("q", "leaves")]

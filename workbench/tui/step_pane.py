@@ -16,7 +16,7 @@ from workbench.engine.visit import Visit
 from workbench.pipeline.binding import described_source
 from workbench.pipeline.model import FromParameter, Step, ToolStep
 from workbench.tui.bars import TabBar
-from workbench.tui.lens import item_of_input, position_in_input
+from workbench.tui.lens import NOT_THIS_ITEM, item_of_input, item_of_variable, position_in_input
 from workbench.tui.model import Model
 from workbench.tui.rows import Part, RowsView
 from workbench.tui.source_view import SourceView
@@ -36,14 +36,15 @@ class StepPane(Vertical):
         self._model = model
         self._step: Step | None = None
         self._visit: Visit | None = None
-        self._is_past = False
+        self.is_past = False
         self._front = 0
         self._seen_error: str | None = None
 
     def compose(self) -> ComposeResult:
         yield TabBar(id="step-tabs")
-        yield ValuesView("no inputs", names=18, id="inputs")
-        yield ValuesView("it has not run yet", names=18, id="output")
+        yield ValuesView("no inputs", id="inputs")
+        yield ValuesView(id="output")
+        yield TextView(id="heard")
         yield TextView(id="prompt")
         yield SourceView(self._model, id="source")
         yield TextView(id="error")
@@ -53,7 +54,11 @@ class StepPane(Vertical):
 
     @property
     def views(self) -> list[RowsView]:
-        return [self.query_one(f"#{name.lower()}", RowsView) for name in TABS]
+        """One for each tab. Before a visit has ended, what it said stands in for its output."""
+        names = [name.lower() for name in TABS]
+        if self._said() is not None:
+            names[TABS.index("Output")] = "heard"
+        return [self.query_one(f"#{name}", RowsView) for name in names]
 
     @property
     def view(self) -> RowsView:
@@ -78,13 +83,18 @@ class StepPane(Vertical):
         return (given, position_in_input(given, bound, self._model.lens)) if given is not None else None
 
     def show_tab(self, index: int) -> None:
-        had_focus = any(view.has_focus for view in self.views)
         self._front = index % len(TABS)
-        for number, view in enumerate(self.views):
-            view.display = number == self._front
-        if had_focus:
-            self.view.focus()
+        front, others = self.view, list(self.query(RowsView).exclude(f"#{self.view.id}"))
+        front.display = True
+        if any(view.has_focus for view in others):
+            front.focus()
+        for view in others:
+            view.display = False
         self._show_tabs()
+
+    def show_result(self) -> None:
+        """Bring what came of the step to the front."""
+        self.show_tab(TABS.index("Output" if self._error() is None else "Error"))
 
     def show_tab_beside(self, distance: int) -> None:
         """Go to the tab before or after; the one for errors is passed over where there is none."""
@@ -103,23 +113,53 @@ class StepPane(Vertical):
 
     def show(self, step: Step | None, visit: Visit | None = None) -> None:
         """Show a step; ``visit`` is one that was picked, else it is the step as it stands now."""
-        self._step, self._is_past = step, visit is not None
+        self._step, self.is_past = step, visit is not None
         self._visit = visit
         self.refresh_shown()
 
     def refresh_shown(self) -> None:
         """Show the same step again, as it stands now."""
         step = self._step
-        if not self._is_past:
+        if not self.is_past:
             self._visit = self._model.last_visit(step.path) if step is not None else None
-        self.border_title = content(f"Step {step.path} {step.name}" if step is not None else "Step")
+        self._show_title()
         bound = self._bound()
         self.inputs.show(list(self._inputs(bound)), self._no_inputs(bound))
-        self.query_one("#output", ValuesView).show(list(self._outputs()))
+        self.query_one("#output", ValuesView).show(list(self._outputs()), self._no_outputs())
+        self._show_said()
         self.query_one("#prompt", TextView).show(self._prompt(bound))
         self.source.show(step)
         self._show_error(self._error())
-        self._show_tabs()
+        self.show_tab(self._front)
+
+    def _show_title(self) -> None:
+        """The step and, unless it runs next, its visit; that goes to the lower edge where there is no room for both."""
+        name = f"Step {self._step.path} {self._step.name}" if self._step is not None else "Step"
+        visit = _visit_words(self._visit) if self._visit is not None and not self._is_next else ""
+        has_room = len(name) + len(visit) + 9 <= self.size.width
+        self.border_title = content(f"{name} · {visit}" if visit and has_room else name)
+        self.border_subtitle = content("" if has_room else visit)
+
+    def on_resize(self) -> None:
+        self._show_title()
+
+    def _show_said(self) -> None:
+        """Show what the visit said so far; its end stays in view while the cursor is there."""
+        heard = self.query_one("#heard", TextView)
+        was_last = heard.cursor >= heard.row_count() - 1
+        heard.show(self._said() or "")
+        if was_last:
+            heard.move_cursor(heard.row_count() - 1)
+
+    def _said(self) -> str | None:
+        """What a visit that runs, or has failed, told of itself; None where there is nothing to tell."""
+        visit, heard = self._visit, self._model.heard
+        if visit is None or visit.status == "finished":
+            return None
+        text = heard.text if heard.visit == visit.number else ""
+        if visit.status != "running":
+            return text or None
+        return f"running\n\n{text}" if text else "running"
 
     def _show_error(self, error: str | None) -> None:
         """An error that was not seen yet comes to the front."""
@@ -138,7 +178,7 @@ class StepPane(Vertical):
     def _is_next(self) -> bool:
         state = self._model.debugger.state
         is_at_cursor = self._step is not None and self._step.path == state.place.step
-        return is_at_cursor and state.status == "stopped" and not self._is_past
+        return is_at_cursor and state.status == "stopped" and not self.is_past
 
     def _bound(self) -> BoundInputs | Skip | StepError | None:
         """The inputs of the visit; of the step that runs next, what it would be given."""
@@ -157,8 +197,8 @@ class StepPane(Vertical):
             yield Root(
                 name,
                 value,
-                _origin(given, self._model.debugger.prepared.project),
-                look="mark" if given.is_edited else "name",
+                _origin(given, self._model.debugger.prepared.project, is_item=is_item),
+                look="mark" if given.is_edited and not is_item else "name",
                 key=given.argument,
             )
 
@@ -178,18 +218,24 @@ class StepPane(Vertical):
             return
         pool = self._model.debugger.state.pool
         for name, variable in self._visit.saved.items():
-            value, lens = variable.value, self._model.lens
-            is_item = lens is not None and pool.is_item_list(variable)
-            yield Root(
-                f"{name} [{lens}]" if is_item else name, value[lens] if is_item else value, key=self._visit.number
-            )
+            lens = self._model.lens
+            value, is_item = item_of_variable(pool, variable, lens)
+            if is_item and variable.written is not None and lens not in variable.written:
+                value = NOT_THIS_ITEM
+            notes = (Part(_visit_words(self._visit), "dim"),) if self._is_next else ()
+            yield Root(f"{name} [{lens}]" if is_item else name, value, notes, key=self._visit.number)
         for name, value in self._visit.extra.items():
             yield Root(name, value, (Part("not declared as an output", "warning"),), key=self._visit.number)
+
+    def _no_outputs(self) -> str:
+        return "it has not run yet" if self._visit is None else f"it {self._visit.status} and wrote nothing"
 
     def _prompt(self, bound: BoundInputs | Skip | StepError | None) -> str:
         messages: list[Message] = []
         if isinstance(bound, BoundInputs):
-            values = (item_of_input(given, bound, self._model.lens)[0] for given in bound.inputs)
+            values = [item_of_input(given, bound, self._model.lens)[0] for given in bound.inputs]
+            if NOT_THIS_ITEM in values:
+                return f"item [{self._model.lens}] is {NOT_THIS_ITEM}"
             messages = [message for value in values for message in _messages(value)]
         if not messages:
             messages = [message for root in self._outputs() for message in _messages(root.value)]
@@ -200,18 +246,30 @@ class StepPane(Vertical):
         if visit is not None and visit.error is not None:
             return visit.error
         state = self._model.debugger.state
-        is_present = self._step is not None and state.place.step == self._step.path and not self._is_past
+        is_present = self._step is not None and state.place.step == self._step.path and not self.is_past
         return state.stop.why if is_present and state.stop is not None and state.stop.reason == "failed" else None
 
 
-def _origin(given: BoundInput, project: Path) -> tuple[Part, ...]:
-    """The source as it is written, and who gave it; files of the project without the way to it."""
+def _visit_words(visit: Visit) -> str:
+    """Which visit it is, and where in the run that was."""
+    past = "" if visit.status == "running" else "past "
+    attempt = f" attempt {visit.attempt}" if visit.attempt > 1 else ""
+    rounds = [f"round {number}" for number in visit.round[-1:]]
+    return " · ".join([f"{past}visit {visit.number}{attempt}", *rounds, *visit.branch])
+
+
+def _origin(given: BoundInput, project: Path, *, is_item: bool) -> tuple[Part, ...]:
+    """Who gave it, and the source as it is written; files of the project without the way to it.
+
+    Which items of an input were edited is not known: of a single one nothing is said.
+    """
     if given.is_edited:
-        return (Part("edited", "mark"),)
+        return () if is_item else (Part("edited", "mark"),)
     giver = f"visit {given.visit}" if given.visit is not None else given.origin.replace(f"{project}/", "")
     source = described_source(given.source)[:30]
-    written = (Part(source, "value"), Part(" · ", "dim")) if source != given.argument else ()
-    return (*written, Part(giver, "dim"))
+    if source == given.argument:
+        return (Part(giver, "dim"),)
+    return (Part(f"{giver} · ", "dim"), Part(source, "value"))
 
 
 def _messages(value: Any) -> list[Message]:

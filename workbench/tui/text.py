@@ -13,12 +13,12 @@ ELLIPSIS = "…"
 
 
 def content(text: str) -> Content:
-    """Text for a widget of Textual: shown letter by letter, never read as markup."""
+    """Text for a widget of Textual: shown character by character, never read as markup."""
     return Content(visible(text))
 
 
 def fit(text: str, cells: int) -> str:
-    """One line cut to a width on the screen, with an ellipsis; no letter is split. The text must be visible already."""
+    """One line cut to a width on the screen, with an ellipsis; no character is split. It must be visible already."""
     if cells <= 0:
         return ""
     if len(text) <= cells and cell_len(text) <= cells:

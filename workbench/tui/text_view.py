@@ -13,7 +13,7 @@ from workbench.tui.text import visible
 
 _MAY_BE_WIDE = re.compile("[\u1100-\u11ff\u231a-\U0010ffff]")
 _MEASURED_LINE, _MEASURED_TEXT = 2_000, 200_000
-"""Letters. What is longer is not wrapped at words, but after a number of letters that fits in any case."""
+"""Characters. What is longer is not wrapped at words, but after a number of them that fits in any case."""
 
 
 class TextView(RowsView):
@@ -80,18 +80,18 @@ class TextView(RowsView):
             return 1
         if self._is_measured(line):
             return len(_wrapped(line, self._wrapped_for))
-        return -(-len(line) // self._letters(line)) or 1
+        return -(-len(line) // self._room(line)) or 1
 
     def _part(self, line: str, number: int) -> str:
         if self._is_measured(line):
             return _wrapped(line, self._wrapped_for)[number]
-        letters = self._letters(line)
-        return line[number * letters : (number + 1) * letters]
+        room = self._room(line)
+        return line[number * room : (number + 1) * room]
 
     def _is_measured(self, line: str) -> bool:
         return len(line) <= _MEASURED_LINE and len(self._text) <= _MEASURED_TEXT
 
-    def _letters(self, line: str) -> int:
+    def _room(self, line: str) -> int:
         return self._wrapped_for if _is_narrow(line) else self._wrapped_for // 2
 
 
@@ -112,5 +112,5 @@ def _wrapped(line: str, width: int) -> list[str]:
 
 
 def _is_narrow(line: str) -> bool:
-    """Whether each letter takes one column at most."""
+    """Whether each character takes one column at most."""
     return line.isascii() or _MAY_BE_WIDE.search(line) is None

@@ -6,20 +6,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 
 from workbench.engine.values import UNSET, Message
-from workbench.tui.previews import preview, short_shape
+from workbench.tui.bars import cells
+from workbench.tui.previews import NoValue, preview, short_shape
 from workbench.tui.rows import Part, Row, RowsView
 from workbench.tui.text import column
 
 PAGE = 100
+_PREVIEW = 12
+"""Columns that a preview gets before there are notes."""
+_NAME = 40
+"""Columns that a name gets at most."""
 Path = tuple[int | str, ...]
 
 
 @dataclass(frozen=True)
 class Root:
-    """A named value. ``notes`` stand at the right edge; ``key`` tells it from others of the same name."""
+    """A named value. ``notes`` stand at the right edge; the first of them go where there is no room for all.
+
+    ``key`` tells it from others of the same name.
+    """
 
     name: str
     value: Any
@@ -57,12 +66,10 @@ class ValuesView(RowsView):
         Binding("space", "open_or_close", show=False),
     ]
 
-    def __init__(
-        self, empty: str = "nothing yet", *, names: int = 16, id: str | None = None, classes: str | None = None
-    ) -> None:
+    def __init__(self, empty: str = "nothing yet", *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self._empty = empty
-        self._names = names
+        self._names = 0
         self._roots: Sequence[Root] = ()
         self._open: set[Any] = set()
         self._shown: list[Node] = []
@@ -87,7 +94,9 @@ class ValuesView(RowsView):
     def named_value(self) -> tuple[str, Any] | None:
         """Name and value at the cursor."""
         node = self.node
-        return (path_name(node.root.name, node.path), node.value) if node is not None else None
+        if node is None or isinstance(node.value, NoValue):
+            return None
+        return path_name(node.root.name, node.path), node.value
 
     def open_all(self) -> None:
         """Open every root, one level."""
@@ -107,14 +116,16 @@ class ValuesView(RowsView):
         arrow = " " if not is_open_able(node.value) else "▾" if node.key in self._open else "▸"
         indent = "  " * node.depth
         is_root = not node.depth
-        names = max(4, min(self._names, self.row_width // 3) - len(indent))
+        names = max(4, min(self._names, self.row_width // 2) - len(indent) - 3)
         label = Part(f"{indent}{arrow} {column(node.label, names)} ", node.root.look if is_root else "dim")
         if node.pages:
             return Row((label,))
         kind = node.root.shape if is_root and node.root.shape is not None else short_shape(node.value)
         shapes = Part(column(kind, 10 if self.row_width >= 48 else 9) + " ", "dim")
-        look = "dim" if node.value is UNSET else "value"
-        return Row((label, shapes, Part(preview(node.value, self.row_width), look)), node.root.notes if is_root else ())
+        look = "dim" if node.value is UNSET or isinstance(node.value, NoValue) else "value"
+        left = (label, shapes, Part(preview(node.value, self.row_width), look))
+        room = self.row_width - cells([label, shapes]) - _PREVIEW
+        return Row(left, _fitting(node.root.notes, room) if is_root else ())
 
     # ---- opening
 
@@ -142,10 +153,13 @@ class ValuesView(RowsView):
 
     def _flatten(self) -> None:
         self._shown = [node for root in self._roots for node in self._rows_under(_root_node(root))]
+        self._names = max((2 * node.depth + 3 + cell_len(node.label[:_NAME]) for node in self._shown), default=0)
 
     def _rows_under(self, node: Node) -> Iterator[Node]:
         yield node
-        if node.key in self._open:
+        if not is_open_able(node.value):
+            self._open.discard(node.key)  # it may have been a list or a map before
+        elif node.key in self._open:
             for child in _children(node):
                 yield from self._rows_under(child)
 
@@ -173,6 +187,14 @@ class ValuesView(RowsView):
         self._flatten()
         self.rows_changed()
         self._go(next(n for n, other in enumerate(self._shown) if other.key == node.key))
+
+
+def _fitting(notes: Sequence[Part], room: int) -> tuple[Part, ...]:
+    """The last of the notes, as many as there is room for."""
+    left = list(notes)
+    while left and cells(left) > room:
+        left.pop(0)
+    return tuple(left)
 
 
 def is_open_able(value: Any) -> bool:

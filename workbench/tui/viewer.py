@@ -35,7 +35,7 @@ class ValueViewer(ActionScreen[None]):
         yield from self.compose_foot()
 
     def on_mount(self) -> None:
-        size = f"{len(_text(self._value)):,} letters" if not is_open_able(self._value) else shape(self._value)
+        size = f"{len(_text(self._value)):,} characters" if not is_open_able(self._value) else shape(self._value)
         self.query_one("#viewer-title", Bar).show([Part(f" {self._value_name}  ", "name"), Part(size, "dim")])
         if isinstance(self._rows, ValuesView):
             self._rows.open_all()
@@ -61,7 +61,7 @@ class ValueViewer(ActionScreen[None]):
 def _view_of(name: str, value: Any) -> RowsView:
     if not is_open_able(value):
         return TextView(_text(value))
-    view = ValuesView(names=24)
+    view = ValuesView()
     view.show([Root(name, value)])
     return view
 

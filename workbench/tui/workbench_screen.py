@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from textual import on
@@ -13,6 +14,7 @@ from workbench.tui.actions import WORKBENCH, bindings
 from workbench.tui.bars import Bar
 from workbench.tui.bridge import EngineThread
 from workbench.tui.changes import Changes
+from workbench.tui.help import WORKBENCH_SIGNS
 from workbench.tui.message_text import message_text
 from workbench.tui.model import Model
 from workbench.tui.pane_screen import PaneScreen
@@ -35,6 +37,7 @@ class WorkbenchScreen(PaneScreen):
     """Lays out the panes, and hands commands to the engine."""
 
     ACTIONS = WORKBENCH
+    SIGNS = WORKBENCH_SIGNS
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(WORKBENCH), Binding("escape", "restore", show=False)]
 
     def __init__(self, engine: EngineThread, model: Model) -> None:
@@ -123,6 +126,19 @@ class WorkbenchScreen(PaneScreen):
             return self._step.view
         return super().rows_in_front()
 
+    def action_last_visit(self) -> None:
+        """Show the visit that came last; or, where a past one is shown, the selected step again."""
+        debugger = self._engine.debugger
+        visit = debugger.failed or next(reversed(debugger.visits), None)
+        if visit is None:
+            self.say("no step has run yet")
+        elif self._step.is_past:
+            self._step.show(self._tree.step)
+        else:
+            self._step.show(debugger.program.steps.get(visit.step), visit)
+            self._step.show_result()
+            self.action_show_pane(2)
+
     def action_show_tab(self, distance: int) -> None:
         self._step.show_tab_beside(distance)
 
@@ -155,13 +171,24 @@ class WorkbenchScreen(PaneScreen):
     # ---- the run
 
     def action_run(self, command: Command) -> None:
-        self._engine.submit(self._engine.debugger.run, command)
+        self._go(self._engine.debugger.run, command)
 
     def action_retry(self) -> None:
-        self._engine.submit(self._engine.debugger.retry)
+        debugger = self._engine.debugger
+        if debugger.failed is None and debugger.routes is None:
+            self.say("nothing has failed here")
+        else:
+            self._go(debugger.retry)
+
+    def _go(self, command: Callable[..., Any], *args: Any) -> None:
+        if self._engine.debugger.state.status != "running":
+            self._model.is_pausing = False  # the engine forgets of a pause, too
+        self._engine.submit(command, *args)
 
     def action_pause(self) -> None:
+        self._model.is_pausing = True
         self._engine.submit(self._engine.debugger.pause)
+        self._show_status()
 
     def action_cancel(self) -> None:
         self._engine.submit(self._engine.debugger.cancel)
