@@ -40,6 +40,21 @@ def test_json_lines(tmp_path: Path) -> None:
     assert len(read_runs(file)) == 2
 
 
+def test_lines_of_cases_in_a_json_file(tmp_path: Path) -> None:
+    line = json.dumps([{"step": "a.b", "memory": {}}])
+    assert len(read_runs(write(tmp_path, f"{line}\n{line}\n"))) == 2
+
+
+def test_numbers_and_depths_that_nobody_can_read(tmp_path: Path) -> None:
+    for content, name, said in (
+        ("9" * 5000, "m.json", "too many digits"),
+        ("[" * 50_000, "m.json", "nested too deeply"),
+        ("[" * 50_000, "m.jsonl", "m.jsonl:1: nested too deeply"),
+    ):
+        with pytest.raises(RunUnreadable, match=said):
+            read_runs(write(tmp_path, content, name))
+
+
 def test_variables_and_items(tmp_path: Path) -> None:
     (run,) = read_runs(write(tmp_path, CASE))
     assert run.variables_after(0) == {}

@@ -47,6 +47,26 @@ def sleep(q_ls: list[str]) -> dict:
 
 app.run()
 """
+ODD = """\
+import json, sys
+def say(**message): print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+for line in sys.stdin:
+    asked = json.loads(line)
+    number, method = asked.get("id"), asked.get("method")
+    if method == "initialize":
+        about = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}}
+        say(id=number, result={**about, "serverInfo": {"name": "odd", "version": "1"}})
+    elif method == "tools/list":
+        say(id=number, result={"tools": [{"name": "go", "inputSchema": {"type": "object"}}]})
+    elif method == "tools/call":
+        token = asked["params"]["_meta"]["progressToken"]
+        for odd in ("abc", None, [1]):
+            say(method="notifications/progress", params={"progressToken": token, "progress": odd, "total": odd})
+        say(method="notifications/progress", params={"progressToken": token, "progress": 1, "message": {"a": 1}})
+        say(method="notifications/progress", params={"progressToken": [1], "progress": 1})
+        say(id=[number], result={})
+        say(id=number, result={"content": [], "structuredContent": {"x": "fine"}})
+"""
 LAB = "servers: {lab: servers/lab, prompt: servers/prompt}\npipeline:\n"
 
 
@@ -300,6 +320,15 @@ def test_a_tool_that_leaves_does_not_hang_the_run(project: Path, capsys: pytest.
     )
     assert main(["run", write(project, "servers: {leaves: servers/leaves}\npipeline: [leaves.go]\n")]) == 1
     assert "leaves.go failed: it called sys.exit(0) (leaves.py, line 6)" in capsys.readouterr().err
+
+
+def test_a_server_that_answers_oddly(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    server = project / "servers" / "odd" / "src"
+    server.mkdir(parents=True)
+    (server / "odd.py").write_text(ODD)
+    (server.parent / "server.yaml").write_text("tools: {go: {input: {}, output: [x]}}\n")
+    assert main(["run", write(project, "servers: {odd: servers/odd}\npipeline: [odd.go]\n")]) == 0
+    assert "x: fine" in capsys.readouterr().out
 
 
 def test_check_reports_all_mistakes(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -116,6 +116,22 @@ async def test_a_condition_that_can_not_be_evaluated_stops_and_says_why(project:
         debugger.breakpoints.set("3", "1 +")
 
 
+async def test_a_condition_can_not_hold_up_the_run(project: Path, lab_servers: ServerHub) -> None:
+    debugger = (await opened(project, lab_servers, BRANCH_IN_LOOP)).debugger
+    debugger.breakpoints.set("2.1", "9**(9**9)")
+    assert "this power is too large" in (await debugger.run("continue")).why
+    debugger.breakpoints.set("2.1", "'x' * 10000000000 == q_ls[0]")
+    assert "this repetition is too long" in (await debugger.run("continue")).why
+    with pytest.raises(ExpressionError, match="nested too deeply"):
+        debugger.breakpoints.set("3", "(" * 3000 + "1" + ")" * 3000)
+
+
+async def test_leaving_before_anything_ran_writes_nothing(project: Path, lab_servers: ServerHub) -> None:
+    session = await opened(project, lab_servers, BRANCH_IN_LOOP)
+    await session.debugger.close()
+    assert not (project / "output").exists()
+
+
 async def test_pause_takes_effect_before_the_next_step(project: Path, lab_servers: ServerHub) -> None:
     session = await opened(project, lab_servers, BRANCH_IN_LOOP)
     running = asyncio.ensure_future(session.debugger.run("continue"))

@@ -101,7 +101,9 @@ async def test_prompt_arguments_arrive_letter_for_letter(shared: Bench) -> None:
 
 
 async def test_errors_have_the_tools_own_words(shared: Bench) -> None:
-    with pytest.raises(ToolFailed, match=r"^w\.fails failed: third question has no verb$"):
+    with pytest.raises(
+        ToolFailed, match=r"^w\.fails failed: ValueError: third question has no verb \(workshop\.py, line \d+\)$"
+    ):
         await shared.tool("w", "fails")
     with pytest.raises(ToolFailed, match=r"^w\.broken failed: no template$"):
         await shared.call("w", "broken", {"text": "x"}, kind="prompt")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,29 +81,34 @@ def _content(file: Path) -> Any:
         raise RunUnreadable(f"{file}: not a text file in UTF-8 (byte {error.start})") from None
     except OSError as error:
         raise RunUnreadable(f"{file}: can't be read: {error.strerror or error}") from None
-    if file.suffix == ".jsonl":
-        return _lines(file, text)
+    if file.suffix == ".jsonl" or _has_lines(text):
+        lines = ((number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip())
+        return [_json(f"{file}:{number}", line) for number, line in lines]
+    return _json(str(file), text)
+
+
+def _has_lines(text: str) -> bool:
+    """Whether a text is JSON Lines: its first line is a whole value, and another one follows."""
+    first, _, rest = text.strip().partition("\n")
+    if not rest.lstrip().startswith(("{", "[")):
+        return False
+    try:
+        json.loads(first)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _json(place: str, text: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        if re.search(r"\n\s*[{\[]", text.strip()) and error.msg == "Extra data":
-            return _lines(file, text)
-        raise RunUnreadable(f"{file}:{error.lineno}:{error.colno}: not valid JSON: {error.msg}") from None
-    except ValueError as error:
-        raise RunUnreadable(f"{file}: a number in it is too long to be read: {error}".partition(";")[0]) from None
+        line = f":{error.lineno}" if "\n" in text.strip() or not place.rpartition(":")[2].isdigit() else ""
+        raise RunUnreadable(f"{place}{line}:{error.colno}: not valid JSON: {error.msg}") from None
     except RecursionError:
-        raise RunUnreadable(f"{file}: nested too deeply to be read") from None
-
-
-def _lines(file: Path, text: str) -> list[Any]:
-    cases = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.strip():
-            try:
-                cases.append(json.loads(line))
-            except json.JSONDecodeError as error:
-                raise RunUnreadable(f"{file}:{number}:{error.colno}: not valid JSON: {error.msg}") from None
-    return cases
+        raise RunUnreadable(f"{place}: nested too deeply to be read") from None
+    except ValueError:
+        raise RunUnreadable(f"{place}: a number in it has too many digits to be read") from None
 
 
 def _cases(file: Path, content: Any) -> Iterator[list[Any]]:

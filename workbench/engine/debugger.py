@@ -32,7 +32,7 @@ from workbench.engine.events import (
 )
 from workbench.engine.inputs import BoundInputs, Skip, StepError, bind_inputs
 from workbench.engine.pool import VariablePool
-from workbench.engine.ports import Edit, Recorder, Tools, ToolsError
+from workbench.engine.ports import Edit, Recorder, ServerGone, ServerStartFailed, Tools, ToolsError
 from workbench.engine.program import Program
 from workbench.engine.restoring import finish_timelines
 from workbench.engine.routing import check_states
@@ -82,6 +82,8 @@ class Debugger:
         self._pause_wanted = False
         self._is_complete = False
         self._late_edits: tuple[Edit, ...] = ()
+        self._gone: set[str] = set()
+        """Servers that died or did not start: they are started anew when their step is tried again."""
         self._uninitialised: set[str] = set()
         """Servers that were started anew after steps of theirs had run."""
         pool = VariablePool(parameters=self.prepared.parameters.values)
@@ -156,11 +158,13 @@ class Debugger:
         if self._call is not None:
             self.cancel()
             await asyncio.wait([self._call])
-        if not self._is_complete and self.state.status != "starting":
-            has_failed = self.state.stop is not None and self.state.stop.reason == "failed"
-            await self._complete("failed" if has_failed else "interrupted")
-        await self._recorder.close()
-        await self.tools.close()
+        has_failed = self.state.stop is not None and self.state.stop.reason == "failed"
+        try:
+            if not self._is_complete and (self.visits or has_failed):
+                await self._complete("failed" if has_failed else "interrupted")
+            await self._recorder.close()
+        finally:
+            await self.tools.close()
         self.state = replace(self.state, status="closed", running=None)
 
     # ---- moving
@@ -214,6 +218,7 @@ class Debugger:
         """
         self._uninitialised.add(alias)
         await self.tools.restart(alias)
+        self._gone.discard(alias)
         await self.bindings.learn(alias)
 
     def pause(self) -> None:
@@ -305,6 +310,8 @@ class Debugger:
         if was_cancelled:
             return self._fail(visit, "cancelled", "cancelled")
         error = work.exception()
+        if isinstance(error, ServerGone | ServerStartFailed):
+            self._gone.add(step.alias)
         if isinstance(error, StepError | ToolsError):
             stopped = self._fail(visit, str(error), "failed")
             await self._publish()
@@ -314,6 +321,8 @@ class Debugger:
 
     async def _visit(self, step: ToolStep, visit: Visit) -> None:
         """Carry out a visit and keep it: the pool changes and the cursor moves only when it is on disk."""
+        if step.alias in self._gone:
+            await self.restart_server(step.alias)
         await self._initialise(step.alias)
         at = self._checkpoint()
         twin = self._twin(visit)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -14,12 +15,32 @@ class ExpressionError(Exception):
     """The expression can't be read or evaluated; ``str()`` says why."""
 
 
+SECONDS = 1.0
+"""How long a condition may take for all its items: it is evaluated between two steps, where the run waits for it."""
+
+_LARGEST = 1_000_000
+
+
 @lru_cache(maxsize=1)
 def _environment() -> Any:
     from jinja2 import StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    return ImmutableSandboxedEnvironment(undefined=StrictUndefined)
+    class Environment(ImmutableSandboxedEnvironment):
+        """Refuses powers and repetitions that would take for ever."""
+
+        intercepted_binops = frozenset(["**", "*"])
+
+        def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+            if operator == "**" and (abs(left) > _LARGEST or abs(right) > 100):
+                raise ExpressionError("this power is too large")
+            sizes = [side for side in (left, right) if isinstance(side, int)]
+            if operator == "*" and len(sizes) == 1 and sizes[0] > _LARGEST and not isinstance(left, float):
+                raise ExpressionError("this repetition is too long")
+            return super().call_binop(context, operator, left, right)
+
+    # Not optimized: constants would be folded, and so computed, while the text is read.
+    return Environment(undefined=StrictUndefined, optimized=False)
 
 
 @lru_cache(maxsize=256)
@@ -32,6 +53,8 @@ def _compiled(text: str) -> tuple[Any, frozenset[str]]:
         names = meta.find_undeclared_variables(environment.parse("{{ " + text + " }}"))
     except TemplateSyntaxError as error:
         raise ExpressionError(f"can't read `{text}`: {error.message}") from None
+    except (RecursionError, MemoryError, SyntaxError):
+        raise ExpressionError(f"can't read `{text:.60}`: it is nested too deeply") from None
     return expression, frozenset(names)
 
 
@@ -49,7 +72,15 @@ def holds(text: str, pool: VariablePool, items: Items | None, context: Mapping[s
     if "item" not in names:
         return bool(evaluate(text, pool, context))
     candidates = items if items is not None else tuple(range(pool.count or 0))
-    return any(bool(evaluate(text, pool, {**context, "item": item})) for item in candidates)
+    until = time.monotonic() + SECONDS
+    for number, item in enumerate(candidates):
+        if evaluate(text, pool, {**context, "item": item}):
+            return True
+        if time.monotonic() > until:
+            raise ExpressionError(
+                f"`{text}` took more than {SECONDS:g} s for {number + 1} of {len(candidates)} items: make it simpler"
+            )
+    return False
 
 
 def evaluate(text: str, pool: VariablePool, context: Mapping[str, Any]) -> Any:
@@ -65,5 +96,5 @@ def evaluate(text: str, pool: VariablePool, context: Mapping[str, Any]) -> Any:
         if isinstance(value, Undefined):
             str(value)  # raises with the name that is not known
     except Exception as error:
-        raise ExpressionError(f"can't evaluate `{text}`: {error}") from None
+        raise ExpressionError(f"can't evaluate `{text:.200}`: {error}") from None
     return value

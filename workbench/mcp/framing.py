@@ -75,8 +75,11 @@ def _read_leniently(line: bytes) -> Envelope:
     """For what strict JSON lacks and servers send all the same: NaN, infinities, half surrogate pairs."""
     try:
         whole = json.loads(line)
+        number, method = whole.get("id"), whole.get("method")
+        if not isinstance(number, int | str | None) or not isinstance(method, str | None):
+            return Envelope()
         parts = {name: _raw(whole[name]) for name in ("params", "result", "error") if name in whole}
-        return Envelope(id=whole.get("id"), method=whole.get("method"), **parts)
+        return Envelope(id=number, method=method, **parts)
     except (ValueError, TypeError, AttributeError, RecursionError):
         return Envelope()
 

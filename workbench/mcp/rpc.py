@@ -202,9 +202,16 @@ class Connection:
             await self._send(encode(answer), None, number)
 
     def _progressed(self, params: dict[str, Any]) -> None:
-        request = self._requests.get(params.get("progressToken", 0))
+        token = params.get("progressToken")
+        request = self._requests.get(token) if isinstance(token, int | str) else None
         if request is not None and request.on_progress is not None:
-            request.on_progress(Progress(params.get("progress", 0), params.get("total"), params.get("message")))
+            message = params.get("message")
+            told = Progress(
+                _number(params.get("progress")) or 0,
+                _number(params.get("total")),
+                str(message) if message is not None else None,
+            )
+            request.on_progress(told)
 
     def _visit_of(self, envelope: Envelope, params: Any) -> int | None:
         if envelope.method is None:
@@ -221,3 +228,8 @@ class Connection:
         for request in self._requests.values():
             if not request.answer.done():
                 request.answer.set_exception(ConnectionLost())
+
+
+def _number(value: Any) -> float | None:
+    """A number as servers should send it; whatever else one sends counts for nothing."""
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
