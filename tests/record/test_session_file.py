@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from workbench.engine.breakpoints import Breakpoint, Watch
 from workbench.engine.cursor import Cursor
 from workbench.engine.events import ServerReady, WireMessage
 from workbench.engine.pool import Variable, VariablePool
@@ -92,14 +93,16 @@ async def test_events_messages_edits_and_breakpoints_are_kept(tmp_path: Path) ->
     writer.told(WireMessage(server="a", way="sent", started=1, at=2, size=2, line=b"{}", id=3, visit=1))
     await writer.finished(story.timeline, story.write(["a", "b"]))
     writer.edited(Edit("variable", "x_ls", "c"), 1)
-    writer.breakpoints([("4.2", "round == 2", False)])
+    stops = (Breakpoint("4.2", "round == 2", is_enabled=False, hit_count=">= 3"), Breakpoint("lab.*", when="after"))
+    writer.breakpoints(stops, [Watch("changes", "q_ls")])
     await writer.close()
     with sqlite3.connect(writer.path) as db:
         assert db.execute("select type from event").fetchall() == [("server_ready",)]
         assert db.execute("select server, visit, id, line from message").fetchall() == [("a", 1, "3", b"{}")]
     saved = read(writer.path)
     assert saved.late_edits == (Edit("variable", "x_ls", "c"),)
-    assert [(b.step, b.condition, b.is_enabled) for b in saved.breakpoints] == [("4.2", "round == 2", False)]
+    assert saved.breakpoints == stops
+    assert saved.watches == (Watch("changes", "q_ls"),)
 
 
 async def test_a_step_that_can_not_be_kept_fails_and_the_next_is_whole(tmp_path: Path) -> None:

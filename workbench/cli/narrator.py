@@ -10,6 +10,7 @@ from workbench.cli.report import say
 from workbench.engine.events import (
     BranchRouted,
     Event,
+    LogPrinted,
     LoopFinished,
     RecordFailed,
     RunFinished,
@@ -94,6 +95,8 @@ class Narrator:
                 self.now(f"{event.step}  {event.name}  {_progress(event)}")
             case VisitFinished():
                 self._finished(event)
+            case LogPrinted():
+                self._line(f"     {event.step}: {event.text}")
             case StepSkipped():
                 self._line(f"     {self._columns(event)}  skipped: {event.reason}")
             case LoopFinished():

@@ -47,8 +47,9 @@ class Wiring:
         if self.saved is not None:
             debugger.restore(self.saved.timelines, self.saved.present, self.saved.late_edits)
             for found in self.saved.breakpoints:
-                debugger.breakpoints.set(found.step, found.condition)
-                debugger.breakpoints.enable(found.step, found.is_enabled)
+                debugger.breakpoints.add(found)
+            for watch in self.saved.watches:
+                debugger.breakpoints.watch(watch)
             self.saved = None
         return debugger
 
@@ -91,5 +92,5 @@ class Wiring:
 
     def _keep_breakpoints(self, debugger: Debugger) -> None:
         if self._record is not None and self._record.session is not None:
-            found = debugger.breakpoints.by_step.values()
-            self._record.session.breakpoints([(b.step, b.condition, b.is_enabled) for b in found])
+            breakpoints = debugger.breakpoints
+            self._record.session.breakpoints(breakpoints.by_step.values(), breakpoints.watches)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from workbench.engine import cursor as cursors
 from workbench.engine.bindings import Bindings
-from workbench.engine.breakpoints import Breakpoints
+from workbench.engine.breakpoints import Breakpoints, When
 from workbench.engine.cursor import Cursor, Move
 from workbench.engine.edits import edited_parameter, edited_parameters, edited_variable
 from workbench.engine.events import (
@@ -19,6 +19,7 @@ from workbench.engine.events import (
     Edited,
     Emit,
     Forked,
+    LogPrinted,
     RecordFailed,
     RunFinished,
     ServerInitialised,
@@ -30,6 +31,7 @@ from workbench.engine.events import (
     VisitFinished,
     WentBack,
 )
+from workbench.engine.expressions import render
 from workbench.engine.inputs import BoundInputs, Skip, StepError, bind_inputs
 from workbench.engine.pool import VariablePool
 from workbench.engine.ports import Edit, Recorder, ServerGone, ServerStartFailed, Tools, ToolsError
@@ -81,6 +83,8 @@ class Debugger:
         self._is_cancelling = False
         self._pause_wanted = False
         self._is_complete = False
+        self._why: str | None = None
+        """Why the run stops before the next step: a breakpoint after the last one, or a watch."""
         self._late_edits: tuple[Edit, ...] = ()
         self._gone: set[str] = set()
         """Servers that died or did not start: they are started anew when their step is tried again."""
@@ -233,6 +237,7 @@ class Debugger:
 
     async def _run(self, command: Command, until: str | None = None) -> Stopped:
         self._pause_wanted = False
+        self._why = None
         self.state = replace(self.state, status="running", stop=None)
         self._emit(Continued(command=command))
         try:
@@ -262,14 +267,10 @@ class Debugger:
         self, command: Command, depth: int, step: Step, until: str | None
     ) -> tuple[StopReason, str] | None:
         now = self.state.cursor.depth
-        found = self.breakpoints.by_step.get(step.path)
-        if found is not None:
-            rounds = self.state.place.round
-            context = {"round": rounds[-1] if rounds else 0, "visit": self._numbers + 1}
-            why = found.reason(self.state.pool, self._items_of(step), context)
-            if why is not None:
-                self.breakpoints.hit(step.path)
-                return "breakpoint", why
+        why = self._hit("before", step, self.state.pool, self._items_of(step)) or self._why
+        self._why = None
+        if why is not None:
+            return "breakpoint", why
         if self._pause_wanted:
             return "pause", "paused"
         if step.path == until:
@@ -277,6 +278,30 @@ class Debugger:
         if command == "into" or (command == "over" and now <= depth) or (command == "out" and now < depth):
             return "step", {"into": "stepped in", "over": "stepped", "out": "stepped out"}[command]
         return None
+
+    def _hit(self, when: When, step: Step, pool: VariablePool, items: tuple[int, ...] | None) -> str | None:
+        """Why a breakpoint stops the run before or after a step; logpoints print, and let it go on."""
+        context = self._context()
+        paths = [step.path]
+        if when == "before" and self.state.cursor.frames[-1].index == 0:
+            paths.append(self.state.cursor.frames[-1].block)
+        found = {b.key: b for path in paths for b in self.breakpoints.at(path, step.name, when)}
+        for breakpoint_ in found.values():
+            why = breakpoint_.reason(pool, items, context)
+            if why is None:
+                continue
+            counted = self.breakpoints.held(breakpoint_)
+            if not counted.is_due():
+                continue
+            if counted.log is None:
+                self.breakpoints.hit(counted)
+                return why if when == "before" else f"{why}, after {step.path} {step.name}"
+            self._emit(LogPrinted(step=step.path, name=step.name, text=render(counted.log, pool, context)))
+        return None
+
+    def _context(self) -> dict[str, Any]:
+        rounds = self.state.place.round
+        return {"round": rounds[-1] if rounds else 0, "visit": self._numbers + 1}
 
     def _items_of(self, step: Step) -> tuple[int, ...] | None:
         """The items that a step would handle, as far as that is known before it runs."""
@@ -335,6 +360,8 @@ class Debugger:
         moment = Moment(at, kept.visit, kept.pool)
         timeline = self._timeline_to_go_on()
         await asyncio.shield(self._keep(timeline, moment))
+        self._why = self._hit("after", step, kept.pool, kept.visit.items)
+        self._why = self._why or self.breakpoints.watched(at.pool, kept.pool, self._context())
         self._finish(timeline, moment)
         if self.program.is_router(step):
             self._routes = dict(kept.visit.routes)

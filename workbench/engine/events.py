@@ -205,6 +205,16 @@ class VariableWritten(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class LogPrinted(Event):
+    """A logpoint was reached, and printed its template."""
+
+    type: ClassVar[str] = "log_printed"
+    step: str
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Edited(Event):
     type: ClassVar[str] = "edited"
     what: Literal["variable", "parameter", "input", "state"]

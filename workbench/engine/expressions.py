@@ -63,24 +63,50 @@ def check_expression(text: str) -> None:
     _compiled(text)
 
 
-def holds(text: str, pool: VariablePool, items: Items | None, context: Mapping[str, Any]) -> bool:
-    """Whether a condition holds; one with ``item`` in it holds if it does for any of the items.
+def check_template(text: str) -> None:
+    """Raises ``ExpressionError`` where the text is no template."""
+    from jinja2 import TemplateSyntaxError
+
+    try:
+        _environment().parse(text)
+    except TemplateSyntaxError as error:
+        raise ExpressionError(f"can't read the template `{text}`: {error.message}") from None
+
+
+def holding_item(text: str, pool: VariablePool, items: Items | None, context: Mapping[str, Any]) -> int | None:
+    """The first item for which a condition holds; -1 for one without ``item`` in it; None where it does not hold.
 
     Raises ``ExpressionError`` where it can't be evaluated.
     """
     _, names = _compiled(text)
     if "item" not in names:
-        return bool(evaluate(text, pool, context))
+        return -1 if evaluate(text, pool, context) else None
     candidates = items if items is not None else tuple(range(pool.count or 0))
     until = time.monotonic() + SECONDS
     for number, item in enumerate(candidates):
         if evaluate(text, pool, {**context, "item": item}):
-            return True
+            return item
         if time.monotonic() > until:
             raise ExpressionError(
                 f"`{text}` took more than {SECONDS:g} s for {number + 1} of {len(candidates)} items: make it simpler"
             )
-    return False
+    return None
+
+
+def render(text: str, pool: VariablePool, context: Mapping[str, Any]) -> str:
+    """A log template, filled in; what can't be is said in its place."""
+    try:
+        return str(_environment().from_string(text).render(_names(text, pool, context)))
+    except Exception as error:
+        return f"can't fill in `{text}`: {error}"
+
+
+def _names(text: str, pool: VariablePool, context: Mapping[str, Any]) -> dict[str, Any]:
+    """What a text may name: variables, the memory lists that it does name, parameters, and the context."""
+    parameters = {alias: {n: p.value for n, p in section.items()} for alias, section in pool.parameters.items()}
+    memory = {f"memory_{v.name}": [s.value for s in v.saves()] for v in pool if f"memory_{v.name}" in text}
+    variables = {variable.name: variable.value for variable in pool}
+    return {**variables, **memory, "parameters": parameters, **context}
 
 
 def evaluate(text: str, pool: VariablePool, context: Mapping[str, Any]) -> Any:
@@ -88,11 +114,8 @@ def evaluate(text: str, pool: VariablePool, context: Mapping[str, Any]) -> Any:
     from jinja2 import Undefined
 
     expression, _ = _compiled(text)
-    parameters = {alias: {n: p.value for n, p in section.items()} for alias, section in pool.parameters.items()}
-    memory = {f"memory_{v.name}": [s.value for s in v.saves()] for v in pool if f"memory_{v.name}" in text}
-    variables = {variable.name: variable.value for variable in pool}
     try:
-        value = expression(**{**variables, **memory, "parameters": parameters, **context})
+        value = expression(**_names(text, pool, context))
         if isinstance(value, Undefined):
             str(value)  # raises with the name that is not known
     except Exception as error:

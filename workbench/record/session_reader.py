@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from workbench.engine.breakpoints import Breakpoint, Watch
 from workbench.engine.edits import edited_parameter, edited_variable
 from workbench.engine.pool import Variable, VariablePool, unset_entries
 from workbench.engine.ports import Edit
@@ -29,13 +30,6 @@ class SessionUnreadable(Exception):
 
 
 @dataclass(frozen=True)
-class SavedBreakpoint:
-    step: str
-    condition: str | None
-    is_enabled: bool
-
-
-@dataclass(frozen=True)
 class SavedSession:
     """A session as its file tells it. ``late_edits`` came after the last visit of the timeline it stopped in."""
 
@@ -44,7 +38,8 @@ class SavedSession:
     timelines: Mapping[int, Timeline]
     present: int
     late_edits: tuple[Edit, ...] = ()
-    breakpoints: tuple[SavedBreakpoint, ...] = ()
+    breakpoints: tuple[Breakpoint, ...] = ()
+    watches: tuple[Watch, ...] = ()
     last_seq: int = 0
     versions: Mapping[int, Variable] = field(default_factory=dict)
 
@@ -133,10 +128,16 @@ class _Reading:
             timelines,
             present,
             tuple(late),
-            tuple(SavedBreakpoint(s, c, bool(e)) for s, c, e in self.db.execute("select * from breakpoint")),
+            tuple(Breakpoint(**content) for content in self._stops("breakpoint")),
+            tuple(Watch(**content) for content in self._stops("watch")),
             self._last("seq", "visit", "edit", "event", "message"),
             self.versions,
         )
+
+    def _stops(self, kind: str) -> Iterator[dict[str, Any]]:
+        for key, content in self.db.execute("select key, content from breakpoint order by key"):
+            if key.startswith(f"{kind} "):
+                yield unpack(content)
 
     def _last(self, column: str, *tables: str) -> int:
         statements = (f"select coalesce(max({column}), 0) from {table}" for table in tables)

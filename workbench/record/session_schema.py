@@ -20,7 +20,7 @@ create table message (
     seq integer primary key, server text not null, visit integer, way text not null, method text, id text,
     started real not null, at real not null, size integer not null, line blob not null
 );
-create table breakpoint (step text primary key, condition text, is_enabled integer not null) without rowid;
+create table breakpoint (key text primary key, content blob not null) without rowid;
 create index visit_by_timeline on visit (timeline, seq);
 create index message_by_visit on message (visit);
 """

@@ -9,12 +9,14 @@ import sqlite3
 import threading
 import time
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from workbench.engine.breakpoints import Breakpoint, Watch
 from workbench.engine.events import Event, WireMessage
 from workbench.engine.pool import Variable
 from workbench.engine.ports import Edit
@@ -22,7 +24,7 @@ from workbench.engine.timeline import Moment, Timeline
 from workbench.engine.values import UNSET
 from workbench.record.session_schema import FORMAT, TABLES
 from workbench.record.stored import edit_content, variable_content, visit_content
-from workbench.record.values import UNSET_HASH, Encoder
+from workbench.record.values import UNSET_HASH, Encoder, pack
 
 _Job = Callable[[sqlite3.Connection], None]
 _Settle = Callable[[Exception | None], None]
@@ -93,9 +95,11 @@ class SessionWriter:
         row = (seq, timeline, content)
         self._jobs.put((lambda db: _execute(db, "insert into edit values (?, ?, ?)", row), _ignore))
 
-    def breakpoints(self, found: list[tuple[str, str | None, bool]]) -> None:
-        """Keep these breakpoints in the place of those before."""
-        self._jobs.put((lambda db: _write_breakpoints(db, found), _ignore))
+    def breakpoints(self, found: Iterable[Breakpoint], watches: Iterable[Watch] = ()) -> None:
+        """Keep these breakpoints and watches in the place of those before."""
+        rows = [(f"breakpoint {b.key}", pack(asdict(b))) for b in found]
+        rows += [(f"watch {w.kind} {w.text}", pack(asdict(w))) for w in watches]
+        self._jobs.put((lambda db: _write_breakpoints(db, rows), _ignore))
 
     async def close(self) -> None:
         """Everything is on disk when this returns."""
@@ -241,9 +245,9 @@ def _write_event(db: sqlite3.Connection, seq: int, now: float, event: Event) -> 
         db.execute("insert into event values (?, ?, ?, ?)", (seq, now, event.type, content))
 
 
-def _write_breakpoints(db: sqlite3.Connection, found: list[tuple[str, str | None, bool]]) -> None:
+def _write_breakpoints(db: sqlite3.Connection, rows: list[tuple[str, bytes]]) -> None:
     db.execute("delete from breakpoint")
-    db.executemany("insert into breakpoint values (?, ?, ?)", found)
+    db.executemany("insert or replace into breakpoint values (?, ?)", rows)
 
 
 def _execute(db: sqlite3.Connection, statement: str, row: tuple[Any, ...]) -> None:
