@@ -1,0 +1,171 @@
+"""What a session is at any moment: its state, its timelines, its record, and the ways it changes."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+from workbench.engine import cursor as cursors
+from workbench.engine.bindings import Bindings
+from workbench.engine.breakpoints import Breakpoints
+from workbench.engine.cursor import Cursor, Move
+from workbench.engine.events import Emit, RecordFailed, RunFinished, Stopped
+from workbench.engine.inputs import BoundInputs, Skip, StepError, bind_inputs
+from workbench.engine.pool import VariablePool
+from workbench.engine.ports import Edit, Recorder, Tools
+from workbench.engine.program import Program
+from workbench.engine.state import REFUSALS, CommandRefused, State, Status, StopReason
+from workbench.engine.timeline import Checkpoint, Timeline
+from workbench.engine.visit import Visit
+from workbench.engine.visiting import Answers, Visiting
+from workbench.pipeline.binding import Binding
+from workbench.pipeline.prepare import Prepared
+
+
+class Session:
+    """One pipeline that is being run, and what may be read of it from any thread.
+
+    ``tools`` run its steps, ``record`` opens what keeps a run. ``state``, ``visits``, ``timelines`` and
+    ``breakpoints`` are replaced as a whole whenever they change.
+    """
+
+    def __init__(self, prepared: Prepared, tools: Tools, *, emit: Emit, record: Callable[[], Recorder]) -> None:
+        self.prepared = prepared
+        self.tools = tools
+        self.bindings = Bindings(prepared, tools)
+        self.breakpoints = Breakpoints()
+        self.answers: Answers = "run"
+        """How steps after a fork are answered that the timeline before it holds."""
+        self._visiting = Visiting(self.bindings, tools, emit)
+        self._emit = emit
+        self._open_record = record
+        self._numbers = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        """Set everything that belongs to one run to its start."""
+        self.program = Program.of(self.prepared.pipeline, self.bindings.given())
+        self.timelines: dict[int, Timeline] = {1: Timeline()}
+        self.timeline = self.timelines[1]
+        self._recorder = self._open_record()
+        self._started = time.monotonic()
+        self._edits: dict[str, Any] = {}
+        self._failed: Visit | None = None
+        self._routes: dict[int, str] | None = None
+        self._call: asyncio.Task[Any] | None = None
+        self._is_cancelling = False
+        self._pause_wanted = False
+        self._is_complete = False
+        self._why: str | None = None
+        """Why the run stops before the next step: a breakpoint after the last one, or a watch."""
+        self._late_edits: tuple[Edit, ...] = ()
+        self._gone: set[str] = set()
+        """Servers that died or did not start: they are started anew when their step is tried again."""
+        self._uninitialised: set[str] = set()
+        """Servers that were started anew after steps of theirs had run."""
+        pool = VariablePool(parameters=self.prepared.parameters.values)
+        cursor = Cursor()
+        self.timeline.end = Checkpoint(cursor, pool)
+        self.state = State("starting", cursor, pool, cursors.place_of(self.program, cursor))
+
+    @property
+    def visits(self) -> Sequence[Visit]:
+        """The visits of this timeline that lie before the cursor."""
+        return self.timeline.visits[: self.state.position]
+
+    @property
+    def failed(self) -> Visit | None:
+        """The visit that failed or was cancelled at the cursor, until it is run anew."""
+        return self._failed
+
+    @property
+    def routes(self) -> Mapping[int, str] | None:
+        """What the router at the cursor decided (item -> state), while its branches have not begun."""
+        return self._routes
+
+    # ---- looking
+
+    def inputs(self) -> BoundInputs | Skip | StepError | None:
+        """What the step at the cursor would be given; None where that is a block, or not known yet."""
+        step = cursors.step_at(self.program, self.state.cursor)
+        binding = self.bindings.known.get(step.path) if step is not None else None
+        if binding is None:
+            return None
+        try:
+            return self._bind(binding)
+        except StepError as error:
+            return error
+
+    def _bind(self, binding: Binding) -> BoundInputs | Skip:
+        branch = self.state.place.branch[-1] if self.state.place.branch else None
+        return bind_inputs(binding, self.state.pool, self.state.cursor.items, branch, self._edits)
+
+    # ---- changing
+
+    def _checkpoint(self) -> Checkpoint:
+        routes = dict(self._routes) if self._routes is not None else None
+        return Checkpoint(self.state.cursor, self.state.pool, routes)
+
+    def _set_position(self, position: int) -> Checkpoint:
+        """Take over a checkpoint of this timeline: it costs the same however far away it is."""
+        checkpoint = self.timeline.checkpoint(position)
+        assert checkpoint is not None
+        self._failed = None
+        self._edits = {}
+        self._routes = dict(checkpoint.routes) if checkpoint.routes is not None else None
+        self.state = replace(
+            self.state,
+            cursor=checkpoint.cursor,
+            pool=checkpoint.pool,
+            place=cursors.place_of(self.program, checkpoint.cursor),
+            timeline=self.timeline.number,
+            position=position,
+            length=len(self.timeline.moments),
+        )
+        return checkpoint
+
+    def _move(self, move: Move) -> None:
+        self._edits = {}
+        self.state = replace(self.state, cursor=move.cursor, place=cursors.place_of(self.program, move.cursor))
+        if not self.state.is_past:
+            self.timeline.end = self._checkpoint()
+        for fact in move.facts:
+            self._emit(fact)
+
+    def _stop(self, reason: StopReason, why: str) -> Stopped:
+        place = self.state.place
+        about: dict[str, Any] = {
+            "step": place.step,
+            "name": place.name,
+            "round": place.round,
+            "branch": place.branch,
+        }
+        stopped = Stopped(reason=reason, why=why, **about)
+        status: Status = "finished" if reason == "finished" else "stopped"
+        self.state = replace(self.state, status=status, stop=stopped, running=None)
+        self._emit(stopped)
+        return stopped
+
+    async def _publish(self) -> None:
+        """Write the memory file; where that fails the run is not lost, since its record is kept besides."""
+        try:
+            self.state = replace(self.state, memory=await self._recorder.complete(self.timeline))
+        except OSError as error:
+            self._emit(RecordFailed(message=f"the memory file can't be written: {error}"))
+
+    async def _complete(self, outcome: Literal["finished", "failed", "interrupted"]) -> None:
+        self._is_complete = True
+        await self._publish()
+        seconds = time.monotonic() - self._started
+        self._emit(RunFinished(outcome=outcome, visits=len(self.visits), seconds=seconds, memory=self.state.memory))
+
+    def _refuse_unless_stopped(self) -> None:
+        if self.state.status in REFUSALS:
+            raise CommandRefused(REFUSALS[self.state.status])
+
+    def _refuse_while_busy(self) -> None:
+        if self.state.status in ("starting", "running", "closed"):
+            raise CommandRefused(REFUSALS[self.state.status])
