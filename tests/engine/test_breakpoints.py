@@ -74,6 +74,17 @@ async def test_where_it_stops(
     assert await stops(session.debugger) == expected
 
 
+async def test_after_a_router_its_decision_can_be_changed(session: Session) -> None:
+    debugger = session.debugger
+    debugger.breakpoints.add(Breakpoint("2.2.router.1", when="after", round=1))
+    stopped = await debugger.run("continue")
+    assert (stopped.step, stopped.reason) == ("2.2.router.1", "breakpoint")
+    assert debugger.routes == dict.fromkeys(range(4), "long")
+    debugger.edit_state(2, "short")
+    assert (await debugger.run("into")).step == "2.2.short.1"
+    assert debugger.state.cursor.items == (2,)
+
+
 async def test_a_logpoint_prints_and_goes_on(session: Session) -> None:
     session.debugger.breakpoints.add(Breakpoint("2.1", log="round {{ round }}: {{ q_ls[0] }}"))
     assert await stops(session.debugger) == []

@@ -190,7 +190,13 @@ class Running(Session):
             await self._publish()
             return stopped
         work.result()
-        return self._follow_routes(step) if self._routes is not None else None
+        if self._routes is None:
+            return None
+        why, self._why = self._why, None
+        if why is not None:
+            # Before the branches begin: here a decision can be seen and changed.
+            return self._stop("breakpoint", why)
+        return self._follow_routes(step)
 
     async def _visit(self, step: ToolStep, visit: Visit) -> None:
         """Carry out a visit and keep it: the pool changes and the cursor moves only when it is on disk."""
