@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 from workbench.engine.inputs import BoundInputs
 from workbench.engine.pool import Variable
@@ -10,8 +10,8 @@ from workbench.engine.ports import CallResult
 from workbench.engine.visit import Visit
 from workbench.pipeline.binding import Binding
 
-if TYPE_CHECKING:
-    from workbench.engine.visiting import Answers
+Answers = Literal["run", "recorded if equal", "recorded"]
+"""How a step is answered that has a twin in the timeline a fork began in."""
 
 
 def is_same_question(twin: Visit, bound: BoundInputs, answers: Answers) -> bool:

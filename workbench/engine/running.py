@@ -190,13 +190,14 @@ class Running(Session):
             await self._publish()
             return stopped
         work.result()
+        return self._after_router(step)
+
+    def _after_router(self, step: ToolStep) -> Stopped | None:
+        """Follow what a router has just decided; a stop before the branches begin is where it can be changed."""
         if self._routes is None:
             return None
         why, self._why = self._why, None
-        if why is not None:
-            # Before the branches begin: here a decision can be seen and changed.
-            return self._stop("breakpoint", why)
-        return self._follow_routes(step)
+        return self._stop("breakpoint", why) if why is not None else self._follow_routes(step)
 
     async def _visit(self, step: ToolStep, visit: Visit) -> None:
         """Carry out a visit and keep it: the pool changes and the cursor moves only when it is on disk."""

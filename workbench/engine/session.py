@@ -17,10 +17,11 @@ from workbench.engine.inputs import BoundInputs, Skip, StepError, bind_inputs
 from workbench.engine.pool import VariablePool
 from workbench.engine.ports import Edit, Recorder, Tools
 from workbench.engine.program import Program
+from workbench.engine.recording import Answers
 from workbench.engine.state import REFUSALS, CommandRefused, State, Status, StopReason
 from workbench.engine.timeline import Checkpoint, Timeline
 from workbench.engine.visit import Visit
-from workbench.engine.visiting import Answers, Visiting
+from workbench.engine.visiting import Visiting
 from workbench.pipeline.binding import Binding
 from workbench.pipeline.prepare import Prepared
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 from workbench.engine.bindings import Bindings
 from workbench.engine.events import Emit, VisitProgress, VisitStarted
@@ -14,15 +14,12 @@ from workbench.engine.outputs import Saving, outputs_of
 from workbench.engine.pool import VariablePool
 from workbench.engine.ports import Call, CallResult, Progress, Tools
 from workbench.engine.program import Program
-from workbench.engine.recording import is_same_question, recorded_result
+from workbench.engine.recording import Answers, is_same_question, recorded_result
 from workbench.engine.routing import read_routes
 from workbench.engine.timeline import Checkpoint, Moment
 from workbench.engine.visit import Visit
 from workbench.pipeline.binding import Binding
 from workbench.pipeline.model import ToolStep
-
-Answers = Literal["run", "recorded if equal", "recorded"]
-"""How a step is answered that has a twin in the timeline a fork began in."""
 
 
 @dataclass(frozen=True)
