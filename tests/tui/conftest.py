@@ -15,6 +15,7 @@ from tests.tui.support import Opened
 from workbench.engine.debugger import Debugger
 from workbench.pipeline.prepare import prepare
 from workbench.tui.app import WorkbenchApp
+from workbench.tui.net import SafeApp
 
 PROJECT = {
     "servers/lab/src/lab.py": "",
@@ -38,6 +39,21 @@ def same_in_every_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iter
     yield
     os.environ.pop("TZ", None)
     time.tzset()
+
+
+@pytest.fixture(autouse=True)
+def mistakes(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[BaseException]]:
+    """Mistakes that the net under the screen caught: none, unless a test makes them and clears this."""
+    made: list[BaseException] = []
+    catch = SafeApp.mistake
+
+    def keep(app: SafeApp[Any], error: BaseException) -> None:
+        made.append(error)
+        catch(app, error)
+
+    monkeypatch.setattr(SafeApp, "mistake", keep)
+    yield made
+    assert not made, made
 
 
 async def _let_others_run(*_: float) -> None:

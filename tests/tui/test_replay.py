@@ -75,6 +75,14 @@ async def test_find_open_and_copy(runs: list[SavedRun]) -> None:
         assert "10 characters" in text(pilot)
 
 
+async def test_panes_by_number(runs: list[SavedRun]) -> None:
+    async with shown(runs) as pilot:
+        for key, pane in (("3", "snapshot"), ("2", "variables"), ("1", "visits")):
+            await pilot.press(key)
+            assert pilot.app.focused is not None
+            assert pilot.app.focused.id == pane
+
+
 async def test_the_next_run(runs: list[SavedRun]) -> None:
     async with shown(runs) as pilot:
         await pilot.press("r")

@@ -16,12 +16,14 @@ from textual.widgets import Input
 from workbench.tui.actions import Action
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.help import HelpScreen
+from workbench.tui.inputs import Line
+from workbench.tui.net import Guarded
 from workbench.tui.previews import full_text
 from workbench.tui.rows import Part, RowsView
 from workbench.tui.text import visible
 
 
-class FindBar(Horizontal):
+class FindBar(Guarded, Horizontal):
     """A line at the foot for a text to find; hidden until it is asked for."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -42,7 +44,7 @@ class FindBar(Horizontal):
         """The user is done with finding."""
 
     def compose(self) -> ComposeResult:
-        yield Input(placeholder="find: Enter or Down next, Up before, Esc ends", compact=True)
+        yield Line(placeholder="find: Enter or Down next, Up before, Esc ends", compact=True)
         yield Bar(id="find-note")
 
     def note(self, text: str) -> None:
@@ -62,7 +64,7 @@ class FindBar(Horizontal):
 T = TypeVar("T")
 
 
-class ActionScreen(Screen[T]):
+class ActionScreen(Guarded, Screen[T]):
     """Subclasses list their ``ACTIONS``, say which rows are in front, and what stands at the cursor."""
 
     ACTIONS: ClassVar[tuple[Action, ...]] = ()

@@ -51,6 +51,9 @@ WORKBENCH = (
     Action("pause", ("f6", "p"), "stop before the next step", _RUN, "Pause"),
     Action("cancel", ("x",), "cancel the call that is under way; its server lives", _RUN, title="cancel call"),
     Action("retry", ("r",), "run the step that failed again", _RUN, title="retry step"),
+    Action("step_back", ("u",), "back before the last visit; in the timeline, Enter goes back before any", _RUN),
+    Action("step_forth", ("U",), "forth over the next visit; nothing is run", _RUN),
+    Action("go_to_end", ("E",), "to the end of what has run", _RUN, title="forth to the end"),
     Action("restart", ("R",), "begin the run anew", _RUN, title="restart run"),
     Action("restart_server", ("S",), "stop a server and start it anew", _RUN),
     Action("toggle_breakpoint", ("f9", "b"), "stop before the selected step, or no longer", _EDIT, "Break"),
@@ -76,6 +79,10 @@ WORKBENCH = (
 )
 
 REPLAY = (
+    *(
+        Action(f"show_pane({number})", (str(number),), f"to {name}", _PANES, title=f"go to {name}")
+        for number, name in enumerate(("Visits", "Variables", "Snapshot"), 1)
+    ),
     Action("next_run", ("r",), "the next of the runs that were opened", _GENERAL, "Run", "next run"),
     *_EVERYWHERE,
     Action("app.quit", ("q", "ctrl+q"), "leave", _GENERAL, "Quit", "quit"),

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from textual.app import App
 from textual.command import Provider
+from textual.driver import Driver
 from textual.message import Message
 
 from workbench.cases.saved_run import SavedRun
@@ -22,14 +22,18 @@ from workbench.pipeline.prepare import Prepared
 from workbench.tui.bridge import CommandFailed, EngineThread
 from workbench.tui.dialogs import Confirm
 from workbench.tui.model import Clock, Model
-from workbench.tui.palette import ActionCommands
+from workbench.tui.net import SafeApp
+from workbench.tui.palette import ActionCommands, Palette
 from workbench.tui.problem_log import log_problem
 from workbench.tui.replay import ReplayScreen
+from workbench.tui.terminal import Terminal
 from workbench.tui.text import visible
 from workbench.tui.themes import load_themes
 from workbench.tui.workbench_screen import WorkbenchScreen
 
 CLOSE_SECONDS = 6.0
+TERMINAL_SECONDS = 1.0
+INTERRUPTED = 130
 _WARNINGS_SHOWN = 3
 
 
@@ -41,8 +45,8 @@ class Outcome:
     memory: str | None = None
 
 
-class ThemedApp(App[Outcome]):
-    """What both apps share: themes, palette, styles."""
+class ThemedApp(SafeApp[Outcome]):
+    """What both apps share: themes, palette, styles, and an end when they are told to or the terminal is gone."""
 
     CSS_PATH = "styles.tcss"
     TITLE = "ragwb"
@@ -57,6 +61,28 @@ class ThemedApp(App[Outcome]):
             self.theme = dark
         for complaint in complaints:
             self.notify(visible(complaint), severity="warning", markup=False)
+
+    def on_mount(self) -> None:
+        if not self.is_headless:
+            for number in (signal.SIGTERM, signal.SIGHUP):
+                asyncio.get_running_loop().add_signal_handler(number, self.leave_unasked)
+            self.set_interval(TERMINAL_SECONDS, self._look_for_terminal)
+
+    def get_driver_class(self) -> type[Driver]:
+        return Terminal
+
+    def _look_for_terminal(self) -> None:
+        """Not every hangup sends a signal."""
+        if isinstance(self._driver, Terminal) and self._driver.is_lost:
+            self.leave_unasked()
+
+    def leave_unasked(self) -> None:
+        """End in good order, whatever is under way."""
+        self.exit()
+
+    def action_command_palette(self) -> None:
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette(id="--command-palette"))
 
 
 class WorkbenchApp(ThemedApp):
@@ -82,6 +108,8 @@ class WorkbenchApp(ThemedApp):
             self.engine.debugger.breakpoints.set(found.step, found.condition)
         self._model = Model(self.engine.debugger, clock)
         self._is_leaving = False
+        self._was_interrupted = False
+        self._question: Confirm | None = None
 
     def get_default_screen(self) -> WorkbenchScreen:
         return WorkbenchScreen(self.engine, self._model)
@@ -90,9 +118,6 @@ class WorkbenchApp(ThemedApp):
         self.call_after_refresh(self.engine.start, starts_servers=self._starts_servers)
         for warning in self.engine.debugger.prepared.warnings[:_WARNINGS_SHOWN]:
             self.notify(visible(str(warning)), severity="warning", markup=False)
-        if not self.is_headless:
-            for number in (signal.SIGTERM, signal.SIGHUP):
-                asyncio.get_running_loop().add_signal_handler(number, self._leave)
 
     # ---- the engine
 
@@ -121,11 +146,17 @@ class WorkbenchApp(ThemedApp):
     async def action_quit(self) -> None:
         if self._is_leaving or self.engine.debugger.state.status != "running":
             self._leave()
-        else:
-            self.push_screen(Confirm("A step is running. Stop it and leave?"), self._answered)
+        elif self._question not in self.screen_stack:
+            self._question = Confirm("A step is running. Stop it and leave?")
+            self.push_screen(self._question, self._answered)
 
     def _answered(self, is_wanted: bool | None) -> None:
         if is_wanted:
+            self._leave()
+
+    def leave_unasked(self) -> None:
+        if not self._is_leaving:
+            self._was_interrupted = self.engine.debugger.state.status == "running"
             self._leave()
 
     def _leave(self) -> None:
@@ -136,12 +167,16 @@ class WorkbenchApp(ThemedApp):
         self.run_worker(self._end(), exit_on_error=False)
 
     async def _end(self) -> None:
-        failed = self.engine.debugger.failed is not None
-        await self.engine.close(CLOSE_SECONDS)
-        for failure in self.engine.drain():
-            if isinstance(failure, CommandFailed) and failure.bug is not None:
-                log_problem(failure.bug)
-        self.exit(Outcome(1 if failed else 0, self.engine.debugger.state.memory))
+        code = 1 if self.engine.debugger.failed is not None else 0
+        if self._was_interrupted:
+            code = INTERRUPTED
+        try:
+            await self.engine.close(CLOSE_SECONDS)
+            for failure in self.engine.drain():
+                if isinstance(failure, CommandFailed) and failure.bug is not None:
+                    log_problem(failure.bug)
+        finally:
+            self.exit(Outcome(code, self.engine.debugger.state.memory))
 
 
 class ReplayApp(ThemedApp):

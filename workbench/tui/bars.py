@@ -13,11 +13,12 @@ from textual.widget import Widget
 
 from workbench.tui.actions import Action, key_name
 from workbench.tui.looks import looks_of
+from workbench.tui.net import Guarded
 from workbench.tui.rows import Part, cut
 from workbench.tui.text import one_line
 
 
-class Bar(Widget):
+class Bar(Guarded, Widget):
     """One line of parts; setting them paints this line and nothing else."""
 
     ALLOW_SELECT = False

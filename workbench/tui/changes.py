@@ -13,7 +13,7 @@ from workbench.tui.action_screen import ActionScreen
 from workbench.tui.bridge import EngineThread
 from workbench.tui.dialogs import Choose, ConditionDialog, Confirm
 from workbench.tui.edit_dialog import EditDialog, NotEditable, editable, like
-from workbench.tui.lens import NOT_THIS_ITEM
+from workbench.tui.lens import NOT_THIS_ITEM, item_of_variable
 from workbench.tui.model import Model
 from workbench.tui.router_dialog import RouterDialog
 from workbench.tui.rows import RowsView
@@ -93,15 +93,20 @@ class Changes:
     def _edit_variable(self, variable: Variable, index: int | None) -> None:
         """An item list is edited as a whole, or the item that is pinned or that the cursor is on."""
         item = self._model.lens if self._model.lens is not None else index
-        if item is None or not self._debugger.state.pool.is_item_list(variable):
+        value, is_item = item_of_variable(self._debugger.state.pool, variable, item)
+        if not is_item:
             apply = partial(self._call, self._debugger.edit_variable, variable.name)
-            self._edit(f"Variable {variable.name}", variable.value, apply)
+            self._edit(f"Variable {variable.name}", value, apply)
+            return
+
+        if value is NOT_THIS_ITEM:
+            self._screen.say(f"item [{item}] is {NOT_THIS_ITEM}")
             return
 
         async def apply_to_item(value: Any) -> None:
             await self._call(self._debugger.edit_variable, variable.name, value, item)
 
-        self._edit(f"Item [{item}] of {variable.name}", variable.value[item], apply_to_item)
+        self._edit(f"Item [{item}] of {variable.name}", value, apply_to_item)
 
     def _edit_input(self, given: BoundInput, position: int | None) -> None:
         """An input is edited as a whole, or with the lens on the one entry that is the pinned item's."""

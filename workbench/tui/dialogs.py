@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from textual import on, work
 from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from workbench.tui.inputs import Line
+from workbench.tui.net import Guarded
 from workbench.tui.rows import Part, Row, RowsView
-from workbench.tui.text import content
+from workbench.tui.text import content, visible
+
+T = TypeVar("T")
 
 
-class Confirm(ModalScreen[bool]):
+class Dialog(Guarded, ModalScreen[T]):
+    """A screen over the screen, closed once: a second key that was pressed in haste must not close the one below."""
+
+    def dismiss(self, result: T | None = None) -> AwaitComplete:
+        return super().dismiss(result) if self.is_current else AwaitComplete.nothing()  # type: ignore[no-untyped-call]
+
+
+class Confirm(Dialog[bool]):
     """A question to be answered with y or n."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -34,7 +46,7 @@ class Confirm(ModalScreen[bool]):
             yield Static(content(self._question))
 
 
-class Choose(ModalScreen[str | None]):
+class Choose(Dialog[str | None]):
     """One of several names; the result is the name, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss(None)", show=False)]
@@ -72,7 +84,7 @@ class Names(RowsView):
         return Row((Part(f" {self._names[index]}"),))
 
 
-class ConditionDialog(ModalScreen[None]):
+class ConditionDialog(Dialog[None]):
     """A breakpoint's condition. ``apply`` sets it, or raises with what is wrong with it; empty means always."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", show=False)]
@@ -87,13 +99,13 @@ class ConditionDialog(ModalScreen[None]):
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = content(self._title)
             dialog.border_subtitle = "Enter sets it · Esc back"
-            yield Input(self._condition, placeholder="q_ls | length > 3 and round == 2", compact=True)
+            yield Line(visible(self._condition), placeholder="q_ls | length > 3 and round == 2", compact=True)
             yield Static(
                 "variables, parameters, round, visit and item may stand in it; empty: stop always", classes="hint"
             )
             yield Static(classes="error")
 
-    @work
+    @work(exclusive=True)
     @on(Input.Submitted)
     async def _submitted(self, event: Input.Submitted) -> None:
         try:

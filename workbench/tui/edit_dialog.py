@@ -7,14 +7,15 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Any, ClassVar
 
-from textual import events, work
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
-from textual.widgets import Static, TextArea
+from textual.widgets import Static
 
 from workbench.engine.values import UNSET, Message
+from workbench.tui.dialogs import Dialog
+from workbench.tui.inputs import Editor
 from workbench.tui.text import content, visible
 
 EDITABLE_CHARACTERS = 200_000
@@ -65,17 +66,7 @@ def _escape(one: str) -> str:
     return json.dumps(one)[1:-1] if not one.isascii() or ord(one) < 0x20 else f"\\u{ord(one):04x}"
 
 
-class Editor(TextArea):
-    """A text box that shows what is pasted into it as harmlessly as everything else."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+a", "select_all", show=False)]
-
-    async def _on_paste(self, event: events.Paste) -> None:
-        await super()._on_paste(events.Paste(visible(event.text)))
-        event.prevent_default()
-
-
-class EditDialog(ModalScreen[None]):
+class EditDialog(Dialog[None]):
     """Edits one value. ``apply`` gives it to the engine, or raises with the reason that it can't be."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -9,9 +9,9 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 
 from workbench.tui.actions import Action, key_name
+from workbench.tui.dialogs import Dialog
 from workbench.tui.rows import Part, Row, RowsView
 from workbench.tui.text import column
 
@@ -34,7 +34,7 @@ _IN_EVERY_PANE = (
 _FIRST_COLUMN = 24
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(Dialog[None]):
     """Lists actions by group, then signs."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,question_mark", "dismiss", show=False)]

@@ -13,10 +13,10 @@ NOT_THIS_ITEM = NoValue("not among the items of this step")
 
 
 def item_of_variable(pool: VariablePool, variable: Variable, item: int | None) -> tuple[Any, bool]:
-    """``(value, whether it is one item's)``."""
+    """``(value, whether it is one item's)``. A run that was begun anew may have fewer items than the lens knows."""
     if item is None or not pool.is_item_list(variable):
         return variable.value, False
-    return variable.value[item], True
+    return (variable.value[item] if item < len(variable.value) else NOT_THIS_ITEM), True
 
 
 def item_of_input(bound: BoundInput, inputs: BoundInputs, item: int | None) -> tuple[Any, bool]:

@@ -13,6 +13,7 @@ from workbench.engine.events import (
     Continued,
     Edited,
     Event,
+    Forked,
     RunFinished,
     ServerExited,
     ServerFailed,
@@ -26,6 +27,7 @@ from workbench.engine.events import (
     VisitFinished,
     VisitProgress,
     VisitStarted,
+    WentBack,
 )
 from workbench.engine.pool import Variable, VariablePool
 from workbench.engine.visit import Visit
@@ -73,10 +75,12 @@ class Model:
         self.is_pausing = False
         """Whether a pause was asked for since the run last went on; it comes after the step that is running."""
         self._begin()
+        self._restored = [Entry(_finished(visit), visit.number) for visit in debugger.visits]
 
     def _begin(self) -> None:
         self.progress = Progress()
         self.timeline: list[Entry] = []
+        self._since_back = 0
         self.heard = Heard()
         self._before: VariablePool = self.debugger.state.pool
         self._at_stop = self._before
@@ -99,6 +103,13 @@ class Model:
         match event:
             case SessionStarted():
                 self._begin()
+                self.timeline, self._restored = self._restored, []
+            case WentBack():
+                self.progress = Progress.after(self.debugger.visits)
+                self._before = self.debugger.state.pool
+                self._since_back = len(self.timeline)
+            case Forked():
+                self._fork(event)
             case Continued():
                 self._before = self._at_stop
                 self._running_since = self.clock()
@@ -121,6 +132,12 @@ class Model:
                 self._server(event)
             case _:
                 pass
+
+    def _fork(self, event: Forked) -> None:
+        """What the fork shares stays, and what was done since the run went back; the rest belongs to the other one."""
+        visits = [entry.visit for entry in self.timeline]
+        shared = visits.index(event.parent_visit) if event.parent_visit in visits else len(visits)
+        self.timeline = [*self.timeline[:shared], Entry(event), *self.timeline[max(shared, self._since_back) :]]
 
     def _server(self, event: ServerStarting | ServerReady | ServerFailed | ServerExited | ServerOutput) -> None:
         known = self.servers.get(event.server, ServerState(event.server, "starting", self.clock()))
@@ -147,6 +164,12 @@ class Model:
     # ---- questions
 
     @property
+    def later_visits(self) -> frozenset[int]:
+        """The visits that lie after the cursor, where the run has gone back."""
+        position = self.debugger.state.position
+        return frozenset(visit.number for visit in self.debugger.timeline.visits[position:])
+
+    @property
     def elapsed(self) -> float:
         """Seconds that the run has been running, without the time it stood."""
         return self._ran + (self.clock() - self._running_since if self._running_since is not None else 0)
@@ -170,3 +193,16 @@ class Model:
         if failed is not None and failed.number == number:
             return failed
         return next((visit for visit in reversed(self.debugger.visits) if visit.number == number), None)
+
+
+def _finished(visit: Visit) -> VisitFinished:
+    """The event of a visit that a saved session holds."""
+    return VisitFinished(
+        attempt=visit.attempt,
+        seconds=visit.seconds,
+        outputs=tuple(visit.saved),
+        warnings=visit.warnings,
+        provenance=visit.provenance,
+        follows_edit=visit.follows_edit,
+        **visit.where(),
+    )

@@ -2,12 +2,50 @@
 
 from __future__ import annotations
 
+import contextlib
 from functools import partial
+from typing import Literal
 
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual import on
+from textual.app import ComposeResult
+from textual.command import CommandInput, CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.widgets import Input
 
 from workbench.tui.action_screen import ActionScreen
 from workbench.tui.actions import Action, key_name
+from workbench.tui.inputs import Line
+from workbench.tui.net import Guarded
+
+
+class Palette(Guarded, CommandPalette):
+    """Textual's palette, with a box and a list of ours in the place of its own."""
+
+    def compose(self) -> ComposeResult:
+        for widget in super().compose():
+            if isinstance(widget, CommandInput):
+                yield PaletteLine(placeholder=self._placeholder, select_on_focus=False)
+            elif isinstance(widget, CommandList):
+                yield PaletteList()
+            else:
+                yield widget
+
+    @on(Input.Submitted)
+    def _run_once(self, event: Input.Submitted) -> None:
+        """A second Enter that was pressed in haste would run the command twice and close another screen."""
+        if not self.is_current:
+            event.prevent_default()
+
+
+class PaletteLine(CommandInput, Line):
+    """Shows what is pasted into it harmlessly."""
+
+
+class PaletteList(Guarded, CommandList, can_focus=False):
+    """Stands still where its lines are not laid out yet; Textual's raises."""
+
+    def _move_page(self, direction: Literal[-1, 1]) -> None:
+        with contextlib.suppress(LookupError):
+            super()._move_page(direction)
 
 
 class ActionCommands(Provider):

@@ -9,12 +9,13 @@ from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
 from workbench.tui.bars import TabBar
+from workbench.tui.net import Guarded
 
 WIDTHS = [(0, "-narrow"), (96, "-medium"), (140, "-wide")]
 """Columns from which on a screen is of a class."""
 
 
-class PaneArea(Vertical):
+class PaneArea(Guarded, Vertical):
     """Two rows of panes. On a screen of middle width the lower ones are tabs, on a narrow one all of them are.
 
     The pane in front is the one that is worked in; it is seen in any case.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -16,6 +16,7 @@ from workbench.engine.events import (
     VisitFinished,
     VisitStarted,
 )
+from workbench.engine.visit import Visit
 
 StepStatus = Literal["not reached", "running", "done", "skipped", "failed", "cancelled"]
 
@@ -40,6 +41,14 @@ class Progress:
 
     def __init__(self) -> None:
         self._steps: dict[str, StepProgress] = {}
+
+    @classmethod
+    def after(cls, visits: Iterable[Visit]) -> Progress:
+        """That of a run that has gone back: the steps of the visits before the cursor are done."""
+        progress = cls()
+        for visit in visits:
+            progress._put(visit.step, StepProgress("done", visit.seconds, note="; ".join(visit.warnings)))
+        return progress
 
     def of(self, step: str) -> StepProgress:
         return self._steps.get(step, _NOT_REACHED)

@@ -9,15 +9,19 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
+from textual.widgets import Static
 
+from workbench.tui.dialogs import Dialog
 from workbench.tui.previews import preview
 from workbench.tui.rows import Part, Row, RowsView
 from workbench.tui.text import column, content
 
 
-class RouterDialog(ModalScreen[None]):
-    """Lists the router's decisions; Enter gives the next branch to an item. ``apply`` takes what was changed."""
+class RouterDialog(Dialog[None]):
+    """Lists the router's decisions; Enter gives the next branch to an item.
+
+    ``apply`` takes what was changed, or raises with the reason that it can't be.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "apply", show=False),
@@ -43,6 +47,7 @@ class RouterDialog(ModalScreen[None]):
             dialog.border_title = content(self._title)
             dialog.border_subtitle = "Enter next branch · ^S keeps it · Esc back"
             yield self._decisions
+            yield Static(classes="error")
 
     def on_mount(self) -> None:
         self._decisions.focus()
@@ -51,11 +56,15 @@ class RouterDialog(ModalScreen[None]):
     def _decide(self) -> None:
         self._decisions.give_next_branch()
 
-    @work
+    @work(exclusive=True)
     async def action_apply(self) -> None:
         changed = {item: state for item, state in self._decisions.routes.items() if self._routes[item] != state}
-        await self._apply(changed)
-        self.dismiss()
+        try:
+            await self._apply(changed)
+        except Exception as error:
+            self.query_one(".error", Static).update(content(str(error)))
+        else:
+            self.dismiss()
 
 
 class Decisions(RowsView):

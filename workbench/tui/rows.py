@@ -19,6 +19,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from workbench.tui.looks import looks_of
+from workbench.tui.net import Guarded, tell_mistake
 from workbench.tui.text import fit, one_line
 
 
@@ -41,7 +42,7 @@ class Row:
         return "".join(part.text for part in (*self.left, *self.right))
 
 
-class RowsView(ScrollView, can_focus=True):
+class RowsView(Guarded, ScrollView, can_focus=True):
     """The base of every pane with lines in it: a cursor, keys to move it, and one line drawn at a time.
 
     Subclasses say how many rows there are and give each row when it comes into view.
@@ -128,6 +129,13 @@ class RowsView(ScrollView, can_focus=True):
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
+        try:
+            return self._drawn(y)
+        except Exception as error:  # else one value that can't be shown would end the session
+            tell_mistake(self.app, error)
+            return self._blank
+
+    def _drawn(self, y: int) -> Strip:
         index = y + self.scroll_offset.y
         width, base, looks = self.row_width, self._base, self._looks
         if index >= self.row_count():

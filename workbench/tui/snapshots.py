@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.engine.visit import Visit
+from workbench.tui.lens import item_of_variable
 from workbench.tui.model import Model
 from workbench.tui.previews import preview, short_shape
 from workbench.tui.rows import Part, Row, RowsView
@@ -58,10 +59,8 @@ class Snapshots(RowsView):
         if name is None:
             nothing = () if visit.saved else (Part("  wrote nothing", "dim"),)
             return Row((Part(f"{visit.number:>3} ", "dim"), Part(visit.name, "name"), *nothing))
-        value = visit.saved[name].value
-        lens, pool = self._model.lens, self._model.debugger.state.pool
-        item = ""
-        if lens is not None and pool.is_item_list(visit.saved[name]):
-            value, item = value[lens], f" [{lens}]"
+        lens = self._model.lens
+        value, is_item = item_of_variable(self._model.debugger.state.pool, visit.saved[name], lens)
+        item = f" [{lens}]" if is_item else ""
         left = (Part(f"    {column(f'memory_{name}{item}', 20)} "), Part(column(short_shape(value), 10) + " ", "dim"))
         return Row((*left, Part(preview(value, self.row_width), "value")))

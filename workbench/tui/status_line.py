@@ -30,7 +30,7 @@ def place_parts(model: Model, width: int) -> tuple[list[Part], list[Part]]:
     count = state.pool.count
     right = [Part("  ")]
     if model.lens is not None:
-        right.append(Part(f"item [{model.lens}] of {count}  ", "front"))
+        right.append(Part(f"item [{model.lens}]{f' of {count}' if count is not None else ''}  ", "front"))
     elif count is not None:
         right.append(Part(f"{count_of(count, 'item')}  "))
     return parts, [*right, Part(f"{clock_time(model.elapsed)} ")]
@@ -47,6 +47,8 @@ def reason_parts(model: Model, width: int) -> tuple[list[Part], list[Part]]:
 
 def _why(model: Model, state: State) -> Part:
     """Why it stands, in one line; while it runs, how far its call is, and that it will be the last one."""
+    if state.is_past and state.stop is not None and state.stop.reason == "went back":
+        return Part(f"in the past: {state.stop.why}; running on begins a fork", "mark")
     if state.stop is not None and state.stop.reason != "finished":
         return Part(state.stop.why.split("\n")[0][:400], "bad" if state.stop.reason == "failed" else "dim")
     if state.status != "running":

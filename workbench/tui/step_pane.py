@@ -18,6 +18,7 @@ from workbench.pipeline.model import FromParameter, Step, ToolStep
 from workbench.tui.bars import TabBar
 from workbench.tui.lens import NOT_THIS_ITEM, item_of_input, item_of_variable, position_in_input
 from workbench.tui.model import Model
+from workbench.tui.net import Guarded
 from workbench.tui.rows import Part, RowsView
 from workbench.tui.source_view import SourceView
 from workbench.tui.text import content
@@ -28,7 +29,7 @@ TABS = ("Inputs", "Output", "Prompt", "Source", "Error")
 _PROMPTS_SHOWN = 50
 
 
-class StepPane(Vertical):
+class StepPane(Guarded, Vertical):
     """Shows the step that is selected: as it would run now, or in one of its visits."""
 
     def __init__(self, model: Model, *, id: str) -> None:

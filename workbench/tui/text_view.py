@@ -25,6 +25,7 @@ class TextView(RowsView):
         self._wrapped_for = -1
         self._lines: list[str] = []
         self._starts: list[int] = []
+        self._rooms: list[int] = []
         self._count = 0
         self._needle = ""
         self.show(text)
@@ -50,7 +51,7 @@ class TextView(RowsView):
 
     def row_text(self, index: int) -> str:
         line = bisect_right(self._starts, index) - 1
-        return self._part(self._lines[line], index - self._starts[line])
+        return self._part(line, index - self._starts[line])
 
     def find(self, needle: str, step: int) -> bool:
         self._needle = visible(needle)
@@ -69,30 +70,28 @@ class TextView(RowsView):
         if self._wrapped_for == width:
             return
         self._wrapped_for = width
-        self._starts = []
+        self._starts, self._rooms = [], []
         self._count = 0
         for line in self._lines:
             self._starts.append(self._count)
-            self._count += self._rows_of(line)
+            self._rooms.append(width if _is_narrow(line) else width // 2)
+            self._count += self._rows_of(line, self._rooms[-1])
 
-    def _rows_of(self, line: str) -> int:
+    def _rows_of(self, line: str, room: int) -> int:
         if len(line) <= self._wrapped_for // 2:
             return 1
         if self._is_measured(line):
             return len(_wrapped(line, self._wrapped_for))
-        return -(-len(line) // self._room(line)) or 1
+        return -(-len(line) // room) or 1
 
-    def _part(self, line: str, number: int) -> str:
+    def _part(self, index: int, number: int) -> str:
+        line, room = self._lines[index], self._rooms[index]
         if self._is_measured(line):
             return _wrapped(line, self._wrapped_for)[number]
-        room = self._room(line)
         return line[number * room : (number + 1) * room]
 
     def _is_measured(self, line: str) -> bool:
         return len(line) <= _MEASURED_LINE and len(self._text) <= _MEASURED_TEXT
-
-    def _room(self, line: str) -> int:
-        return self._wrapped_for if _is_narrow(line) else self._wrapped_for // 2
 
 
 @lru_cache(maxsize=1024)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.engine.events import Edited, RunFinished, StepSkipped, VisitFailed, VisitFinished
+from workbench.engine.events import Edited, Forked, RunFinished, StepSkipped, VisitFailed, VisitFinished
 from workbench.tui.model import Entry, Model
 from workbench.tui.previews import duration
 from workbench.tui.rows import Part, Row, RowsView
@@ -17,6 +17,7 @@ class Timeline(RowsView):
         super().__init__(id=id)
         self._model = model
         self._shown = 0
+        self._later: frozenset[int] = frozenset()
 
     @property
     def entry(self) -> Entry | None:
@@ -26,6 +27,7 @@ class Timeline(RowsView):
     def show(self) -> None:
         was_last = self.cursor >= self._shown - 1
         self._shown = len(self._model.timeline)
+        self._later = self._model.later_visits
         self.rows_changed()
         if was_last:
             self.move_cursor(self._shown - 1)
@@ -48,18 +50,30 @@ class Timeline(RowsView):
             case Edited():
                 item = f" [{event.item}]" if event.item is not None else ""
                 return Row((Part("    "), Part(f"{event.what} {event.name}{item} edited", "mark")))
+            case Forked():
+                return Row((Part("    "), Part(f"fork {event.number} of {event.parent}", "mark")))
             case RunFinished():
                 return Row((Part("    "), Part(f"run {event.outcome}", "name")))
             case _:
                 return Row(())
+        is_later = event.visit in self._later
         attempt = (Part(f" attempt {event.attempt}", "mark"),) if event.attempt > 1 else ()
         place = " ".join([*(f"round {n}" for n in event.round[-1:]), *event.branch[-1:]])
         left = (
             Part(f"{event.visit:>3} ", "dim"),
-            sign,
-            Part(event.name),
+            Part(sign.text, "dim") if is_later else sign,
+            Part(event.name, "dim" if is_later else ""),
             *attempt,
+            *(Part(f"  {mark}", "mark") for mark in _marks(event)),
             Part(f"  {place}", "value"),
             Part(f"  {note}", "warning"),
         )
         return Row(left, (Part(duration(event.seconds), "dim"),))
+
+
+def _marks(event: VisitFinished | VisitFailed) -> list[str]:
+    """Where its result came from, if it is not simply what the step gave."""
+    if isinstance(event, VisitFailed):
+        return []
+    recorded = ["recorded"] if event.provenance == "recorded" else []
+    return [*recorded, *(["edited"] if event.follows_edit else [])]

@@ -44,7 +44,9 @@ class TrafficLog:
                 self._bytes += event.size
                 self._fold_or_append(self._message(event), event)
             case ServerOutput() | ServerReady() | ServerFailed() | ServerExited():
-                self._lines.append(TrafficLine(event, now, event.server))
+                size = len(event.text.encode(errors="surrogatepass")) if isinstance(event, ServerOutput) else 0
+                self._bytes += size
+                self._lines.append(TrafficLine(event, now, event.server, size=size))
             case _:
                 return
         while len(self._lines) > KEPT_LINES or (self._bytes > KEPT_BYTES and len(self._lines) > 1):

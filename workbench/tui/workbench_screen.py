@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar
 
 from textual import on
@@ -63,12 +64,13 @@ class WorkbenchScreen(PaneScreen):
     def on_mount(self) -> None:
         self._tree.focus()
         self.show_run()
-        self.set_interval(TICK_SECONDS, self._tick)
+        self.set_interval(TICK_SECONDS, partial(self.call_later, self._tick))
 
     # ---- showing
 
     def show_run(self) -> None:
         """Show how things stand, after events have come in."""
+        self._take_lens_off_what_is_gone()
         self._show_status()
         self._tree.show()
         self._variables.show_pool()
@@ -115,9 +117,19 @@ class WorkbenchScreen(PaneScreen):
         if self.rows_in_front() is self._tree:
             self.action_show_pane(2)
             return
+        if self.rows_in_front() is self._timeline and self._go_before_visit():
+            return
         found = self.value_at_cursor()
         if found is not None:
             self.app.push_screen(ValueViewer(*found))
+
+    def _go_before_visit(self) -> bool:
+        """Take the run to the checkpoint before the visit at the timeline's cursor, if there is one."""
+        debugger, entry = self._engine.debugger, self._timeline.entry
+        if entry is None or entry.visit is None or debugger.timeline.index_of(entry.visit) is None:
+            return False
+        self._go(debugger.go_to, entry.visit)
+        return True
 
     # ---- panes
 
@@ -163,6 +175,13 @@ class WorkbenchScreen(PaneScreen):
     def item_count(self) -> int:
         return self._model.debugger.state.pool.count or 0
 
+    def _take_lens_off_what_is_gone(self) -> None:
+        """A run that was begun anew may have fewer items."""
+        lens, count = self._model.lens, self._model.debugger.state.pool.count
+        if lens is not None and count is not None and lens >= count:
+            self._model.lens = None
+            self.say(f"there is no item [{lens}] any more, only {count}: no item is pinned")
+
     def pin(self, item: int | None) -> None:
         self._model.lens = item
         self.show_run()
@@ -184,6 +203,15 @@ class WorkbenchScreen(PaneScreen):
         if self._engine.debugger.state.status != "running":
             self._model.is_pausing = False  # the engine forgets of a pause, too
         self._engine.submit(command, *args)
+
+    def action_step_back(self) -> None:
+        self._go(self._engine.debugger.step_back)
+
+    def action_step_forth(self) -> None:
+        self._go(self._engine.debugger.step_forth)
+
+    def action_go_to_end(self) -> None:
+        self._go(self._engine.debugger.go_to_end)
 
     def action_pause(self) -> None:
         self._model.is_pausing = True
