@@ -32,8 +32,8 @@ def same_in_every_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iter
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     time.tzset()
     still = SimpleNamespace(time=lambda: NOW, monotonic=lambda: 0.0)
-    monkeypatch.setattr("workbench.engine.debugger.time", still)
-    monkeypatch.setattr("workbench.engine.visiting.time", still)
+    for module in ("running", "session", "visiting"):
+        monkeypatch.setattr(f"workbench.engine.{module}.time", still)
     for module in ("textual.app", "textual.pilot"):  # the pilot waits for an idle processor: 60 ms a key
         monkeypatch.setattr(f"{module}.wait_for_idle", _let_others_run)
     yield
