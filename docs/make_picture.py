@@ -7,7 +7,7 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from workbench.cli.wiring import debugger_for
+from workbench.cli.wiring import Wiring
 from workbench.engine.breakpoints import Breakpoint
 from workbench.pipeline.prepare import prepare
 from workbench.tui.app import Outcome, WorkbenchApp
@@ -25,7 +25,7 @@ async def stopped(pilot: Pilot[Outcome], app: WorkbenchApp) -> None:
 async def main() -> None:
     prepared = prepare(PIPELINE)
     breakpoints = [Breakpoint("5.3.continue.2", "round == 2")]
-    app = WorkbenchApp(prepared, lambda emit: debugger_for(prepared, emit), breakpoints=breakpoints)
+    app = WorkbenchApp(prepared, Wiring(prepared).debugger, breakpoints=breakpoints)
     async with app.run_test(size=(160, 45)) as pilot:
         await stopped(pilot, app)
         await pilot.press("c")
