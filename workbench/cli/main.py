@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -145,6 +144,8 @@ def _add_parameters(parser: argparse.ArgumentParser) -> None:
 
 def _unexpected(error: Exception) -> int:
     """A fault of ragwb's own: one line for the user, the traceback into a file."""
+    import logging
+
     from workbench.cli.log import log_file
 
     with contextlib.suppress(OSError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 
 from workbench.cli.exits import Exit
@@ -18,6 +19,8 @@ SAVED = (".json", ".jsonl")
 
 
 def open_file(options: argparse.Namespace) -> int:
+    # Until the screen is there nothing is garbage: collecting would only put off the first picture.
+    gc.disable()
     options.file = options.files[0]
     if options.file.suffix in SAVED:
         from workbench.cli.replay_command import replay
@@ -43,9 +46,8 @@ def open_file(options: argparse.Namespace) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         say(f"ragwb: the workbench needs a terminal; without one: ragwb run {options.file}")
         return Exit.WRONG
-    from workbench.cli.run_command import recorded_options
     from workbench.cli.screen import open_workbench
-    from workbench.cli.wiring import Wiring
+    from workbench.cli.wiring import Wiring, recorded_options
 
     return open_workbench(Wiring(prepared, recorded_options(options)), breakpoints)
 

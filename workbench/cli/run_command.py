@@ -7,7 +7,6 @@ import asyncio
 import contextlib
 import signal
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from workbench.cli.exits import Exit
@@ -15,7 +14,7 @@ from workbench.cli.narrator import Narrator, narrator_for
 from workbench.cli.printing import EventPrinter, print_json, print_text
 from workbench.cli.report import say, say_problems
 from workbench.cli.result import as_json, as_text
-from workbench.cli.wiring import Wiring
+from workbench.cli.wiring import Wiring, recorded_options
 from workbench.engine.debugger import Debugger
 from workbench.engine.event_log import EventLog
 from workbench.engine.events import Event
@@ -35,12 +34,6 @@ def run(options: argparse.Namespace) -> int:
         say_problems(error)
         return Exit.WRONG
     return run_to_the_end(Wiring(prepared, recorded_options(options)), options)
-
-
-def recorded_options(options: argparse.Namespace) -> dict[str, Any]:
-    """The options that a session keeps, for going on with it later."""
-    param = str(Path(options.param).resolve()) if options.param and Path(options.param).exists() else options.param
-    return {"param": param, "sets": list(options.sets)}
 
 
 def run_to_the_end(wiring: Wiring, options: argparse.Namespace) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -21,6 +22,12 @@ from workbench.record.session_reader import SavedSession
 from workbench.record.session_writer import SessionWriter
 
 OUTPUT, SESSIONS = Path("output"), Path("sessions")
+
+
+def recorded_options(options: argparse.Namespace) -> dict[str, Any]:
+    """The options that a session keeps, for going on with it later."""
+    param = str(Path(options.param).resolve()) if options.param and Path(options.param).exists() else options.param
+    return {"param": param, "sets": list(options.sets)}
 
 
 @dataclass

@@ -8,7 +8,7 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.command import Provider
 from textual.driver import Driver
@@ -25,11 +25,13 @@ from workbench.tui.model import Clock, Model
 from workbench.tui.net import SafeApp
 from workbench.tui.palette import ActionCommands, Palette
 from workbench.tui.problem_log import log_problem
-from workbench.tui.replay import ReplayScreen
 from workbench.tui.terminal import Terminal
 from workbench.tui.text import visible
 from workbench.tui.themes import load_themes
 from workbench.tui.workbench_screen import WorkbenchScreen
+
+if TYPE_CHECKING:
+    from workbench.tui.replay import ReplayScreen
 
 CLOSE_SECONDS = 6.0
 TERMINAL_SECONDS = 1.0
@@ -187,6 +189,8 @@ class ReplayApp(ThemedApp):
         self._runs = runs
 
     def get_default_screen(self) -> ReplayScreen:
+        from workbench.tui.replay import ReplayScreen
+
         return ReplayScreen(self._runs)
 
 
@@ -222,3 +226,4 @@ def _spare_the_collector() -> None:
     """Collect garbage seldom: a full collection over large values holds up the screen."""
     gc.set_threshold(20_000, 50, 1_000)
     gc.freeze()
+    gc.enable()
