@@ -114,6 +114,14 @@ def test_run_tells_on_stderr_and_gives_the_result_on_stdout(project: Path, capsy
     assert servers_left(project) == []
 
 
+def test_a_session_is_kept_unless_it_is_not_wanted(project: Path) -> None:
+    file = write(project, LAB + "- lab.get_items\n")
+    assert main(["run", file, "--no-session"]) == 0
+    assert not (project / "sessions").exists()
+    assert main(["run", file]) == 0
+    assert len(list((project / "sessions").iterdir())) == 1
+
+
 def test_run_for_machines(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write(project, LAB + "- lab.get_items\n- lab.drop_last\n- lab.tag\n")
     assert main(["run", file, "--json", "--quiet"]) == 0

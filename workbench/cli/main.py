@@ -105,6 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     running = commands.add_parser("run", help="run a pipeline without a screen")
     running.add_argument("file", type=Path, metavar="PIPELINE")
+    running.add_argument("--no-session", action="store_true", help="keep no session file; the run can't be resumed")
     _add_parameters(running)
     _add_printing(running)
     building = commands.add_parser("build", help="write server/<name>_server.yaml and parameter/<name>_parameter.yaml")

@@ -33,7 +33,8 @@ def run(options: argparse.Namespace) -> int:
     except PipelineError as error:
         say_problems(error)
         return Exit.WRONG
-    return run_to_the_end(Wiring(prepared, recorded_options(options)), options)
+    wiring = Wiring(prepared, recorded_options(options), keeps_session=not options.no_session)
+    return run_to_the_end(wiring, options)
 
 
 def run_to_the_end(wiring: Wiring, options: argparse.Namespace) -> int:

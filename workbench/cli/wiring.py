@@ -42,6 +42,7 @@ class Wiring:
     options: dict[str, Any] = field(default_factory=dict)
     saved: SavedSession | None = None
     warn: Callable[[str], None] | None = None
+    keeps_session: bool = True
     _record: RunRecord | None = None
 
     def debugger(self, emit: Emit) -> Debugger:
@@ -76,7 +77,7 @@ class Wiring:
         benchmark = benchmark_name(self.prepared.parameters)
         memory = MemoryFile(OUTPUT, stem, benchmark, mask=redactor.text, warn=self.warn)
         memory.check()
-        self._record = RunRecord(memory, self._writer(stem))
+        self._record = RunRecord(memory, self._writer(stem) if self.keeps_session else None)
         return self._record
 
     def _writer(self, stem: str) -> SessionWriter:
