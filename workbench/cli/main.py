@@ -86,7 +86,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"ragwb {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    opening = commands.add_parser("open", help="open a pipeline in the debugger, or study a saved run (`ragwb FILE`)")
+    opening = commands.add_parser(
+        "open", help="open a pipeline or a session in the debugger, or study a saved run (`ragwb FILE`)"
+    )
     opening.add_argument(
         "files",
         type=Path,
