@@ -290,6 +290,12 @@ def test_an_output_folder_that_is_a_file(project: Path, capsys: pytest.CaptureFi
     assert f"the folder {project / 'output'} can't be written to" in capsys.readouterr().err
 
 
+def test_a_sessions_folder_that_is_a_file(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "sessions").write_text("a file")
+    assert main(["run", write(project, LAB + "- lab.get_items\n")]) == 2
+    assert "sessions is no folder" in capsys.readouterr().err
+
+
 def test_secrets_appear_nowhere(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
     key = "sk-test-THIS-IS-NOT-A-KEY-000"
     server = project / "servers" / "leaks" / "src"

@@ -16,7 +16,8 @@ from workbench.engine.ports import Edit
 from workbench.engine.timeline import Checkpoint, Moment, Timeline
 from workbench.engine.values import UNSET, Message
 from workbench.engine.visit import Visit
-from workbench.record.session_reader import SavedSession, SessionUnreadable, is_session, read_about, read_session
+from workbench.record.session_reader import SavedSession, SessionUnreadable, read_about, read_session
+from workbench.record.session_schema import is_session
 from workbench.record.session_writer import SessionWriter
 
 ODD_VALUES = [

@@ -13,7 +13,7 @@ from workbench.engine.expressions import ExpressionError, check_expression
 from workbench.pipeline.model import walk
 from workbench.pipeline.prepare import Prepared, prepare
 from workbench.pipeline.problems import PipelineError, nearest
-from workbench.record.session_reader import is_session
+from workbench.record.session_schema import is_session
 
 SAVED = (".json", ".jsonl")
 

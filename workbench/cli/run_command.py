@@ -82,7 +82,7 @@ async def _to_the_end(debugger: Debugger, narrator: Narrator) -> int:
     reminders = asyncio.create_task(_remind(narrator))
     try:
         await debugger.open(wait_for_servers=True)
-    except PipelineError as error:
+    except (OSError, PipelineError) as error:
         narrator.warn(str(error))
         return Exit.WRONG
     except ServerStartFailed as error:

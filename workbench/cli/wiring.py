@@ -7,19 +7,21 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbench import __version__
 from workbench.engine.debugger import Debugger
 from workbench.engine.events import Emit, Event
-from workbench.mcp.hub import ServerHub
 from workbench.pipeline.fingerprint import fingerprints
 from workbench.pipeline.prepare import Prepared
 from workbench.record.memory_file import MemoryFile, benchmark_name
 from workbench.record.redaction import RedactedTools, Redactor
 from workbench.record.run_record import RunRecord
-from workbench.record.session_reader import SavedSession
-from workbench.record.session_writer import SessionWriter
+
+if TYPE_CHECKING:
+    from workbench.mcp.hub import ServerHub
+    from workbench.record.session_reader import SavedSession
+    from workbench.record.session_writer import SessionWriter
 
 OUTPUT, SESSIONS = Path("output"), Path("sessions")
 
@@ -49,8 +51,9 @@ class Wiring:
         """A debugger with real servers. Raises ``OSError`` where what it gives could not be kept."""
         redactor = Redactor.of(self.prepared.parameters)
         tell = redactor.emit(lambda event: self._tell(event, emit))
-        hub = RedactedTools(ServerHub(self.prepared.used_sources(), tell), redactor)
-        debugger = Debugger(self.prepared, hub, emit=tell, record=lambda: self._new_record(redactor))
+        self._memory(redactor).check()
+        tools = RedactedTools(lambda: self._hub(tell), redactor)
+        debugger = Debugger(self.prepared, tools, emit=tell, record=lambda: self._new_record(redactor, debugger))
         debugger.breakpoints.changed = lambda: self._keep_breakpoints(debugger)
         if self.saved is not None:
             debugger.restore(self.saved.timelines, self.saved.present, self.saved.late_edits)
@@ -58,7 +61,6 @@ class Wiring:
                 debugger.breakpoints.add(found)
             for watch in self.saved.watches:
                 debugger.breakpoints.watch(watch)
-            self.saved = None
         return debugger
 
     @property
@@ -72,17 +74,27 @@ class Wiring:
             self._record.told(event)
         emit(event)
 
-    def _new_record(self, redactor: Redactor) -> RunRecord:
-        stem = self.prepared.pipeline.stem
+    def _hub(self, emit: Emit) -> ServerHub:
+        from workbench.mcp.hub import ServerHub
+
+        return ServerHub(self.prepared.used_sources(), emit)
+
+    def _memory(self, redactor: Redactor) -> MemoryFile:
         benchmark = benchmark_name(self.prepared.parameters)
-        memory = MemoryFile(OUTPUT, stem, benchmark, mask=redactor.text, warn=self.warn)
-        memory.check()
-        self._record = RunRecord(memory, self._writer(stem) if self.keeps_session else None)
+        return MemoryFile(OUTPUT, self.prepared.pipeline.stem, benchmark, mask=redactor.text, warn=self.warn)
+
+    def _new_record(self, redactor: Redactor, debugger: Debugger) -> RunRecord:
+        session = self._writer(self.prepared.pipeline.stem) if self.keeps_session else None
+        self._record = RunRecord(self._memory(redactor), session)
+        self._keep_breakpoints(debugger)
         return self._record
 
     def _writer(self, stem: str) -> SessionWriter:
-        if self.saved is not None:
-            return SessionWriter(self.saved.path, {}, after_seq=self.saved.last_seq, versions=self.saved.versions)
+        from workbench.record.session_writer import SessionWriter
+
+        saved, self.saved = self.saved, None
+        if saved is not None:
+            return SessionWriter(saved.path, {}, after_seq=saved.last_seq, versions=saved.versions)
         about = {
             "ragwb": __version__,
             "pipeline": str(self.prepared.pipeline.file.resolve()),

@@ -34,9 +34,10 @@ class Debugger(Running):
 
         With ``wait_for_servers`` all of them must be up and agree with the pipeline: raises ``ServerStartFailed``,
         ``PipelineError``. Without, a server is waited for when its first step is reached; without
-        ``start_servers`` it is started only then.
+        ``start_servers`` it is started only then. Raises ``OSError`` where the run could not be kept.
         """
         aliases = self.prepared.pipeline.used_aliases()
+        self._begin_record()
         self._emit(SessionStarted(pipeline=str(self.prepared.pipeline.file), servers=aliases))
         if start_servers:
             self.tools.start(aliases)
@@ -93,7 +94,8 @@ class Debugger(Running):
         try:
             if not self._is_complete and (self.visits or has_failed):
                 await self._complete("failed" if has_failed else "interrupted")
-            await self._recorder.close()
+            if self._record is not None:
+                await self._record.close()
         finally:
             await self.tools.close()
         self.state = replace(self.state, status="closed", running=None)
@@ -110,6 +112,7 @@ class Debugger(Running):
         await self._recorder.close()
         edited = edited_parameters(self.state.pool)
         self._begin()
+        self._begin_record()
         for alias, name, value in edited:
             self.state = replace(self.state, pool=edited_parameter(self.state.pool, alias, name, value))
         self.timeline.end = self._checkpoint()

@@ -51,7 +51,7 @@ class Session:
         self.program = Program.of(self.prepared.pipeline, self.bindings.given())
         self.timelines: dict[int, Timeline] = {1: Timeline()}
         self.timeline = self.timelines[1]
-        self._recorder = self._open_record()
+        self._record: Recorder | None = None
         self._started = time.monotonic()
         self._edits: dict[str, Any] = {}
         self._failed: Visit | None = None
@@ -105,6 +105,15 @@ class Session:
         return bind_inputs(binding, self.state.pool, self.state.cursor.items, branch, self._edits)
 
     # ---- changing
+
+    def _begin_record(self) -> None:
+        """Open what keeps the run: with the session, and not before its first picture. Raises ``OSError``."""
+        self._record = self._open_record()
+
+    @property
+    def _recorder(self) -> Recorder:
+        assert self._record is not None, "commands are refused until the session is open"
+        return self._record
 
     def _checkpoint(self) -> Checkpoint:
         routes = dict(self._routes) if self._routes is not None else None

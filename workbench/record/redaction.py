@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -79,11 +79,21 @@ class Redactor:
 
 
 class RedactedTools:
-    """Tools whose errors are masked: their messages are shown, and a server may put its parameters into them."""
+    """Tools whose errors are masked: their messages are shown, and a server may put its parameters into them.
 
-    def __init__(self, tools: Tools, redactor: Redactor) -> None:
-        self._tools = tools
+    ``make`` makes them when they are first needed, which is not before the first picture.
+    """
+
+    def __init__(self, make: Callable[[], Tools], redactor: Redactor) -> None:
+        self._make = make
+        self._made: Tools | None = None
         self._redactor = redactor
+
+    @property
+    def _tools(self) -> Tools:
+        if self._made is None:
+            self._made = self._make()
+        return self._made
 
     def start(self, aliases: Iterable[str]) -> None:
         self._tools.start(aliases)
@@ -104,7 +114,8 @@ class RedactedTools:
         await self._tools.stop(alias)
 
     async def close(self) -> None:
-        await self._tools.close()
+        if self._made is not None:
+            await self._made.close()
 
     @contextmanager
     def _masked(self) -> Iterator[None]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from workbench.engine.events import Event
 from workbench.engine.ports import Edit
 from workbench.engine.timeline import Moment, Timeline
 from workbench.record.memory_file import MemoryFile
-from workbench.record.session_writer import SessionWriter
+
+if TYPE_CHECKING:
+    from workbench.record.session_writer import SessionWriter
 
 
 class RunRecord:

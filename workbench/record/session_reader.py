@@ -20,7 +20,7 @@ from workbench.engine.timeline import Checkpoint, Moment, Timeline
 from workbench.engine.values import UNSET
 from workbench.engine.visit import Visit
 from workbench.pipeline.parameters import ParameterValue
-from workbench.record.session_schema import FORMAT
+from workbench.record.session_schema import FORMAT, is_session
 from workbench.record.stored import read_cursor, read_edit, read_items
 from workbench.record.values import HASH_BYTES, UNSET_HASH, decode, unpack
 
@@ -42,15 +42,6 @@ class SavedSession:
     watches: tuple[Watch, ...] = ()
     last_seq: int = 0
     versions: Mapping[int, Variable] = field(default_factory=dict)
-
-
-def is_session(path: Path) -> bool:
-    """Whether a file looks like a session file."""
-    try:
-        with path.open("rb") as file:
-            return file.read(16) == b"SQLite format 3\0"
-    except OSError:
-        return False
 
 
 def read_about(path: Path) -> dict[str, Any]:

@@ -1,4 +1,8 @@
-"""The tables of a session file."""
+"""The tables of a session file, and how one is told from other files."""
+
+from __future__ import annotations
+
+from pathlib import Path
 
 FORMAT = 1
 """Raised whenever an older ragwb could not read a file any more."""
@@ -24,3 +28,12 @@ create table breakpoint (key text primary key, content blob not null) without ro
 create index visit_by_timeline on visit (timeline, seq);
 create index message_by_visit on message (visit);
 """
+
+
+def is_session(path: Path) -> bool:
+    """Whether a file looks like a session file."""
+    try:
+        with path.open("rb") as file:
+            return file.read(16) == b"SQLite format 3\0"
+    except OSError:
+        return False

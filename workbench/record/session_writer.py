@@ -148,6 +148,8 @@ class SessionWriter:
 
     def _open(self) -> sqlite3.Connection:
         if self._is_new:
+            if self.path.parent.exists() and not self.path.parent.is_dir():
+                raise NotADirectoryError(f"{self.path.parent} is no folder")
             self.path.parent.mkdir(parents=True, exist_ok=True)
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         db = sqlite3.connect(self.path, isolation_level=None, timeout=2)
