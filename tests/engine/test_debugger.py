@@ -13,6 +13,7 @@ from workbench.engine.events import BranchRouted, LoopFinished, StepSkipped, Vis
 from workbench.engine.expressions import ExpressionError
 from workbench.engine.inputs import BoundInputs
 from workbench.engine.state import CommandRefused
+from workbench.engine.timeline import Moment, Timeline
 from workbench.engine.values import UNSET
 from workbench.mcp.hub import ServerHub
 from workbench.pipeline.prepare import prepare
@@ -308,3 +309,18 @@ async def test_values_are_never_changed_in_place(project: Path, lab_servers: Ser
     assert tagged.value[0] is UNSET
     await debugger.run("over")
     assert tagged.value[0] is UNSET
+
+
+async def test_what_is_being_kept_can_not_be_cancelled(project: Path, lab_servers: ServerHub) -> None:
+    session = await opened(project, lab_servers, HEAD + "- lab.get_items\n- lab.tag\n")
+    debugger = session.debugger
+    finished = debugger._recorder.finished
+
+    async def slowly(timeline: Timeline, moment: Moment) -> None:
+        debugger.cancel()
+        await asyncio.sleep(0)
+        await finished(timeline, moment)
+
+    debugger._recorder.finished = slowly  # type: ignore[method-assign]
+    assert (await debugger.run("over")).reason == "step"
+    assert len(debugger.visits) == 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.engine.events import Event, ServerOutput, WireMessage
+from workbench.engine.events import Edited, Event, ServerOutput, WireMessage
 from workbench.pipeline.parameters import ParameterSet, ParameterValue
 from workbench.record.redaction import Redactor, masked
 
@@ -42,3 +42,9 @@ def test_events_are_masked_before_anyone_hears_of_them() -> None:
     emit(ServerOutput(server="g", stream="stderr", text=f"refused: {KEY}"))
     assert KEY not in repr(heard)
     assert "sk-…000" in repr(heard)
+
+
+def test_edits_are_masked_inside_values() -> None:
+    heard: list[Event] = []
+    redactor().emit(heard.append)(Edited(what="parameter", name="generation.x", old={"api_key": KEY}, new=[KEY]))
+    assert KEY not in repr(heard)

@@ -10,7 +10,7 @@ import pytest
 
 from workbench.engine.breakpoints import Breakpoint, Watch
 from workbench.engine.cursor import Cursor
-from workbench.engine.events import ServerReady, WireMessage
+from workbench.engine.events import Edited, ServerReady, WireMessage
 from workbench.engine.pool import Variable, VariablePool
 from workbench.engine.ports import Edit
 from workbench.engine.timeline import Checkpoint, Moment, Timeline
@@ -91,6 +91,7 @@ async def test_a_list_that_changes_in_few_entries_costs_those(tmp_path: Path) ->
 async def test_events_messages_edits_and_breakpoints_are_kept(tmp_path: Path) -> None:
     writer, story = SessionWriter(tmp_path / "s.ragwb", {}), Story()
     writer.told(ServerReady(server="a", seconds=1.0))
+    writer.told(Edited(what="variable", name="x", old=["\ud800", UNSET], new=2**70))
     writer.told(WireMessage(server="a", way="sent", started=1, at=2, size=2, line=b"{}", id=3, visit=1))
     await writer.finished(story.timeline, story.write(["a", "b"]))
     writer.edited(Edit("variable", "x_ls", "c"), 1)
@@ -98,7 +99,7 @@ async def test_events_messages_edits_and_breakpoints_are_kept(tmp_path: Path) ->
     writer.breakpoints(stops, [Watch("changes", "q_ls")])
     await writer.close()
     with sqlite3.connect(writer.path) as db:
-        assert db.execute("select type from event").fetchall() == [("server_ready",)]
+        assert db.execute("select type from event").fetchall() == [("server_ready",), ("edited",)]
         assert db.execute("select server, visit, id, line from message").fetchall() == [("a", 1, "3", b"{}")]
     saved = read(writer.path)
     assert saved.late_edits == (Edit("variable", "x_ls", "c"),)

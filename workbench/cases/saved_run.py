@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 WRAPPERS = ("cases", "data", "items", "dataset", "results", "records", "list")
-UNSET_TEXT = "<UNSET>"
 
 
 class RunUnreadable(Exception):

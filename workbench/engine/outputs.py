@@ -148,7 +148,8 @@ def outputs_of(binding: Binding, result: CallResult) -> tuple[dict[str, Any], di
     if not declared:
         return {}, dict(result.value) if isinstance(result.value, Mapping) else {}
     if not isinstance(result.value, Mapping):
-        came = f"{result.value!r:.80}" if result.value is not None else "nothing"
+        what = "" if result.is_structured else "the text "
+        came = f"{what}{result.value!r:.80}" if result.value is not None else "nothing"
         raise StepError(f"{name} must return a map with {', '.join(declared)}; it returned {came}")
     lacking = [output for output in declared if output not in result.value]
     if lacking:

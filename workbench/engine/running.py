@@ -77,7 +77,7 @@ class Running(Session):
 
     def cancel(self) -> None:
         """Cancel the call that is under way; its server lives, the pool stays as it was."""
-        if self._call is not None:
+        if self._call is not None and not self._is_keeping:
             self._is_cancelling = True
             self._call.cancel()
 
@@ -173,7 +173,8 @@ class Running(Session):
         try:
             await asyncio.wait([work])
         except asyncio.CancelledError:
-            work.cancel()
+            if not self._is_keeping:
+                work.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await work
             raise
@@ -214,7 +215,7 @@ class Running(Session):
             return
         moment = Moment(at, kept.visit, kept.pool)
         timeline = self._timeline_to_go_on()
-        await asyncio.shield(self._keep(timeline, moment))
+        await self._keep(timeline, moment)
         self._why = self._hit("after", step, kept.pool, kept.visit.items)
         self._why = self._why or self.breakpoints.watched(at.pool, kept.pool, self._context())
         self._finish(timeline, moment)
@@ -235,11 +236,17 @@ class Running(Session):
             self._emit(ServerInitialised(server=alias, calls=calls))
 
     async def _keep(self, timeline: Timeline, moment: Moment) -> None:
-        """Put a visit on disk. Raises ``StepError`` where that can't be done."""
+        """Put a visit on disk. Raises ``StepError`` where that can't be done.
+
+        From here on it can't be cancelled: what is on disk must be in the timeline too.
+        """
+        self._is_keeping = True
         try:
             await self._recorder.finished(timeline, moment)
         except OSError as error:
             raise StepError(f"{moment.visit.name} ran, but what it gave can't be kept: {error}") from None
+        finally:
+            self._is_keeping = False
 
     def _begun(self, visit: Visit) -> None:
         """Its server is up and has told what it offers; so the variables that steps give may be better known."""

@@ -58,6 +58,7 @@ class Session:
         self._routes: dict[int, str] | None = None
         self._call: asyncio.Task[Any] | None = None
         self._is_cancelling = False
+        self._is_keeping = False
         self._pause_wanted = False
         self._is_complete = False
         self._why: str | None = None

@@ -75,6 +75,8 @@ class Redactor:
                 changed[name] = self.text(value)
             elif isinstance(value, bytes) and self.line(value) != value:
                 changed[name] = self.line(value)
+            elif isinstance(value, list | dict):
+                changed[name] = self.value(value)
         return replace(event, **changed) if changed else event
 
 

@@ -243,8 +243,7 @@ def _write_event(db: sqlite3.Connection, seq: int, now: float, event: Event) -> 
         about = (seq, event.server, event.visit, event.way, event.method, number, event.started, event.at)
         db.execute("insert into message values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*about, event.size, event.line))
     else:
-        content = msgspec.msgpack.encode(event.body(), enc_hook=str)
-        db.execute("insert into event values (?, ?, ?, ?)", (seq, now, event.type, content))
+        db.execute("insert into event values (?, ?, ?, ?)", (seq, now, event.type, pack(event.body())))
 
 
 def _write_breakpoints(db: sqlite3.Connection, rows: list[tuple[str, bytes]]) -> None:

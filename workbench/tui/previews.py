@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.engine.values import UNSET, Message, shape
+from workbench.record.memory_file import UNSET_TEXT
 from workbench.tui.text import ELLIPSIS, fit, one_line
 
 
@@ -83,7 +84,7 @@ def full_text(value: Any) -> str:
 
 
 def _not_json(value: Any) -> Any:
-    return "<UNSET>" if value is UNSET else str(value)
+    return UNSET_TEXT if value is UNSET else str(value)
 
 
 def duration(seconds: float) -> str:

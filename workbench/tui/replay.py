@@ -9,8 +9,9 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from workbench.cases.saved_run import UNSET_TEXT, SavedRun
+from workbench.cases.saved_run import SavedRun
 from workbench.engine.values import count_of
+from workbench.record.memory_file import UNSET_TEXT
 from workbench.tui.actions import REPLAY, Action, bindings
 from workbench.tui.bars import Bar
 from workbench.tui.help import OPEN_SIGN

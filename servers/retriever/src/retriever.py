@@ -41,6 +41,9 @@ def retriever_init(  # noqa: PLR0917 - UltraRAG's signature
     global retriever  # noqa: PLW0603 - the one thing this server holds
     if is_multimodal:
         raise ToolError("retriever.is_multimodal: image corpora are not read; set it to false")
+    _refuse_collections(collection_name)
+    if is_demo:
+        raise ToolError("retriever.is_demo: there is no demo mode here; set it to false")
     with told():
         loaded = Retriever(
             corpus=read_corpus(find_file(corpus_path)),
@@ -55,6 +58,12 @@ def retriever_init(  # noqa: PLR0917 - UltraRAG's signature
         retriever = loaded
 
 
+def _refuse_collections(name: str) -> None:
+    """Collections belong to index backends that are servers; here an index is a file."""
+    if name:
+        raise ToolError(f"retriever.collection_name: {name!r} can't be used: faiss and numpy have no collections")
+
+
 @app.tool(output="embedding_path,overwrite,is_multimodal->")
 def retriever_embed(embedding_path: str | None = None, overwrite: bool = False, is_multimodal: bool = False) -> None:
     """Embed the corpus into a file."""
@@ -67,6 +76,7 @@ def retriever_index(
     embedding_path: str, overwrite: bool = False, collection_name: str = "", corpus_path: str = ""
 ) -> None:
     """Make the index from the embedded corpus."""
+    _refuse_collections(collection_name)
     with told():
         retriever.make_index(Path(output_path(embedding_path)), overwrite)
 
@@ -76,6 +86,7 @@ def retriever_search(
     query_list: list[str], top_k: int = 5, query_instruction: str = "", collection_name: str = ""
 ) -> dict[str, list[list[str]]]:
     """The nearest passages of each query, nearest first."""
+    _refuse_collections(collection_name)
     with told():
         return {"ret_psg": retriever.search(query_list, top_k, query_instruction)}
 
