@@ -35,6 +35,19 @@ class Call:
 
 
 @dataclass(frozen=True)
+class Timing:
+    """Where the time of a call went, in seconds.
+
+    ``waiting`` for the server to be ready; ``server`` from the request's last byte to the first of the answer;
+    ``transport`` is the rest: encoding, sending, receiving, decoding.
+    """
+
+    waiting: float = 0
+    server: float = 0
+    transport: float = 0
+
+
+@dataclass(frozen=True)
 class CallResult:
     """What came back.
 
@@ -44,6 +57,7 @@ class CallResult:
 
     value: Any
     is_structured: bool = True
+    timing: Timing | None = None
 
 
 class ToolsError(Exception):
