@@ -16,7 +16,9 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import random
 import statistics
+import sys
 import tempfile
 import time
 import tracemalloc
@@ -33,6 +35,7 @@ from workbench.record.run_record import RunRecord
 from workbench.record.session_writer import SessionWriter
 
 VARIABLES, ITEMS = 50, 1000
+WORDS = [a + b + c + " " for a in "bdfgklmnprst" for b in "aeiou" for c in "lmnrst"]
 NAMES = ["q_ls", *(f"v{n}_ls" for n in range(1, VARIABLES))]
 LAB = ServerDeclaration(
     "lab",
@@ -62,14 +65,16 @@ class Instant:
             return CallResult({name: self._list(name) for name in NAMES})
         values = list(call.arguments["values"])
         for place in range(self.changed if self.changed is not None else self.items):
-            values[place * 7 % self.items] = self._text(f"{self.count}.{place}")
+            values[place * 7 % self.items] = self.text(f"{self.count}.{place}")
         return CallResult({"q_ls": values})
 
     def _list(self, name: str) -> list[str]:
-        return [self._text(f"{name}.{n}") for n in range(self.items)]
+        return [self.text(f"{name}.{n}") for n in range(self.items)]
 
-    def _text(self, begin: str) -> str:
-        return (begin + " " + "lorem ipsum " * (self.letters // 12 + 1))[: self.letters]
+    def text(self, begin: str) -> str:
+        """Letters that do not compress to nothing, as real text does not."""
+        words = random.Random(begin)
+        return (begin + " " + "".join(words.choices(WORDS, k=self.letters // 4 + 1)))[: self.letters]
 
     async def restart(self, alias: str) -> None:
         pass
@@ -139,15 +144,19 @@ async def cost_after_many_visits(folder: Path) -> None:
     print(f"a step after 10,000 visits: {ms(late)}, after 10: {ms(early)}: {late / early:.2f} (aim: about 1)")
 
 
-async def size_of_a_timeline(folder: Path, label: str, tools: Instant, rounds: int, changed: int) -> None:
+async def size_of_a_timeline(folder: Path, label: str, tools: Instant, rounds: int) -> None:
+    """First values count as changed too. In memory, a text is taken to be as large as Python holds it."""
+    items = VARIABLES * tools.items + rounds * (tools.items if tools.changed is None else tools.changed)
+    held = items * (sys.getsizeof(tools.text("")) + 8)
     tracemalloc.start()
     _, debugger, path = await steps(folder, rounds, tools, keeps=True)
     memory, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert path is not None
+    written = items * tools.letters
     print(
-        f"{label}: {changed / 1e6:.1f} MB changed; memory {memory / changed:.2f} x, "
-        f"file {path.stat().st_size / changed:.2f} x (aim: at most 1.2)"
+        f"{label}: {written / 1e6:.1f} MB changed; memory {memory / held:.2f} x of {held / 1e6:.1f} MB held, "
+        f"file {path.stat().st_size / written:.2f} x (aim: at most 1.2)"
     )
     await debugger.close()
 
@@ -175,9 +184,9 @@ async def main() -> None:
         await cost_of_a_step(folder)
         await cost_after_many_visits(folder)
         whole = Instant(100, 10_000)
-        await size_of_a_timeline(folder, "1,000 visits of 1 MB", whole, 1_000, 1_000 * 100 * 10_000 + 50 * 10**6)
+        await size_of_a_timeline(folder, "1,000 visits of 1 MB", whole, 1_000)
         few = Instant(10_000, 100, changed=3)
-        await size_of_a_timeline(folder, "3 of 10,000 items, 1,000 rounds", few, 1_000, 1_000 * 3 * 100 + 50 * 10**6)
+        await size_of_a_timeline(folder, "3 of 10,000 items, 1,000 rounds", few, 1_000)
         await going_back(folder)
 
 

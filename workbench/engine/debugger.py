@@ -167,7 +167,7 @@ class Debugger(Running):
         return self._travel(len(self.timeline.moments))
 
     def _travel(self, position: int) -> Stopped:
-        stateful = self._stateful_between(position, self.state.position)
+        stateful = self.timeline.stateful_between(position, self.state.position)
         checkpoint = self._set_position(position)
         before = self.timeline.moments[position].visit.number if position < len(self.timeline.moments) else None
         self._emit(WentBack(visit=before, timeline=self.timeline.number, stateful=stateful))
@@ -175,15 +175,6 @@ class Debugger(Running):
         if stateful:
             why += f"; {', '.join(stateful)} kept the state of what ran since: restart it, if that matters"
         return self._stop("went back" if not checkpoint.cursor.is_end else "finished", why)
-
-    def _stateful_between(self, begin: int, end: int) -> tuple[str, ...]:
-        """The servers whose calls between two positions are not undone by going back over them."""
-        found: dict[str, None] = {}
-        for moment in self.timeline.moments[begin:end]:
-            binding = self.bindings.known.get(moment.visit.step)
-            if binding is not None and (binding.declaration.stateful or not binding.outputs):
-                found[binding.step.alias] = None
-        return tuple(found)
 
     # ---- editing
 

@@ -18,8 +18,8 @@ def edited_variable(pool: VariablePool, name: str, value: Any, item: int | None)
     if item is not None:
         if not pool.is_item_list(before):
             raise StepError(f"{name} is no item list")
-        if not 0 <= item < len(before.value):
-            raise StepError(f"{name} has no item [{item}]; there are {len(before.value)}")
+        if not 0 <= item < (before.length or 0):
+            raise StepError(f"{name} has no item [{item}]; there are {before.length}")
         entries = list(before.value)
         entries[item] = _like(entries[item], value)
         value = entries

@@ -145,6 +145,10 @@ class VisitFinished(VisitEvent):
     seconds: float = 0
     outputs: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    waiting: float | None = None
+    server: float | None = None
+    transport: float | None = None
+    """Where the time went, in seconds (see ``Timing``); None where nothing was called."""
     provenance: Literal["ran", "recorded"] = "ran"
     follows_edit: bool = False
 

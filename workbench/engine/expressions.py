@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -81,10 +81,11 @@ def holding_item(text: str, pool: VariablePool, items: Items | None, context: Ma
     _, names = _compiled(text)
     if "item" not in names:
         return -1 if evaluate(text, pool, context) else None
+    known = _named(names, pool, context)
     candidates = items if items is not None else tuple(range(pool.count or 0))
     until = time.monotonic() + SECONDS
     for number, item in enumerate(candidates):
-        if evaluate(text, pool, {**context, "item": item}):
+        if _value(text, {**known, "item": item}):
             return item
         if time.monotonic() > until:
             raise ExpressionError(
@@ -96,26 +97,41 @@ def holding_item(text: str, pool: VariablePool, items: Items | None, context: Ma
 def render(text: str, pool: VariablePool, context: Mapping[str, Any]) -> str:
     """A log template, filled in; what can't be is said in its place."""
     try:
-        return str(_environment().from_string(text).render(_names(text, pool, context)))
+        from jinja2 import meta
+
+        environment = _environment()
+        names = meta.find_undeclared_variables(environment.parse(text))
+        return str(environment.from_string(text).render(_named(names, pool, context)))
     except Exception as error:
         return f"can't fill in `{text}`: {error}"
 
 
-def _names(text: str, pool: VariablePool, context: Mapping[str, Any]) -> dict[str, Any]:
-    """What a text may name: variables, the memory lists that it does name, parameters, and the context."""
-    parameters = {alias: {n: p.value for n, p in section.items()} for alias, section in pool.parameters.items()}
-    memory = {f"memory_{v.name}": [s.value for s in v.saves()] for v in pool if f"memory_{v.name}" in text}
-    variables = {variable.name: variable.value for variable in pool}
-    return {**variables, **memory, "parameters": parameters, **context}
+def _named(names: Iterable[str], pool: VariablePool, context: Mapping[str, Any]) -> dict[str, Any]:
+    """The values behind the names in a text: variables, memory lists, ``parameters``, and what the context knows."""
+    found: dict[str, Any] = {}
+    for name in names:
+        variable, saved = pool.get(name), pool.get(name.removeprefix("memory_"))
+        if variable is not None:
+            found[name] = variable.value
+        elif saved is not None:
+            found[name] = [save.value for save in saved.saves()]
+        elif name == "parameters":
+            sections = pool.parameters.items()
+            found[name] = {alias: {n: p.value for n, p in section.items()} for alias, section in sections}
+    return {**found, **context}
 
 
 def evaluate(text: str, pool: VariablePool, context: Mapping[str, Any]) -> Any:
     """The value of an expression. Raises ``ExpressionError``."""
+    return _value(text, _named(_compiled(text)[1], pool, context))
+
+
+def _value(text: str, known: Mapping[str, Any]) -> Any:
     from jinja2 import Undefined
 
     expression, _ = _compiled(text)
     try:
-        value = expression(**_names(text, pool, context))
+        value = expression(**known)
         if isinstance(value, Undefined):
             str(value)  # raises with the name that is not known
     except Exception as error:

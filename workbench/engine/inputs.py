@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from workbench.engine.cursor import Items
@@ -18,15 +19,22 @@ EDITED = "edited"
 
 @dataclass(frozen=True)
 class BoundInput:
-    """One argument: its value, its source as written, and who gave it (a visit, a file, or an edit)."""
+    """One argument: its value, its source as written, and who gave it (a visit, a file, or an edit).
+
+    A visit keeps its inputs, so what was read of the pool is not copied: ``read`` puts it together when asked for.
+    """
 
     argument: str
-    value: Any
+    read: Callable[[], Any]
     source: InputSource
     origin: str
     visit: int | None = None
     is_edited: bool = False
     follows_edit: bool = False
+
+    @property
+    def value(self) -> Any:
+        return self.read()
 
 
 @dataclass(frozen=True)
@@ -95,8 +103,8 @@ def bind_inputs(
         return items
     bound = [_bound(argument, source, pool, binding, items) for argument, source in sources.items()]
     bound += [
-        BoundInput(argument, value, binding.inputs.get(argument, Literal(None)), EDITED, is_edited=True)
-        for argument, value in edits.items()
+        BoundInput(name, partial(_as_given, value), binding.inputs.get(name, Literal(None)), EDITED, is_edited=True)
+        for name, value in edits.items()
     ]
     order = list(binding.inputs)
     bound.sort(key=lambda b: order.index(b.argument) if b.argument in order else len(order))
@@ -147,23 +155,32 @@ def _router_items(pool: VariablePool, item_lists: list[Variable], branch_items: 
 
 def _bound(argument: str, source: InputSource, pool: VariablePool, binding: Binding, items: Items | None) -> BoundInput:
     if isinstance(source, Literal):
-        return BoundInput(argument, source.value, source, "as written")
+        return BoundInput(argument, partial(_as_given, source.value), source, "as written")
     if isinstance(source, FromParameter):
         parameter = pool.parameters.get(binding.step.alias, {}).get(source.name)
         if parameter is None:
             raise StepError(f"{binding.step.name} needs the parameter {source.name}, which has no value")
-        return BoundInput(argument, parameter.value, source, parameter.origin, is_edited=parameter.origin == EDITED)
+        read, origin = partial(_as_given, parameter.value), parameter.origin
+        return BoundInput(argument, read, source, origin, is_edited=origin == EDITED)
     if isinstance(source, FromMemory):
         saved = pool.get(source.variable)
         follows = saved is not None and (saved.is_edited or saved.follows_edit)
-        value = memory_list(pool, source.variable, items)
-        return BoundInput(argument, value, source, "all saves so far", follows_edit=follows)
+        read = partial(memory_list, pool, source.variable, items)
+        return BoundInput(argument, read, source, "all saves so far", follows_edit=follows)
     variable = pool.variables[source.name]
-    value = variable.value
-    if pool.is_item_list(variable) and items is not None and (variable.unset or len(items) != len(value)):
-        value = [value[item] for item in items]
+    is_part = items is not None and (variable.unset or len(items) != variable.length)
+    read = partial(_of_variable, variable, items if is_part and pool.is_item_list(variable) else None)
     origin = EDITED if variable.is_edited else f"visit {variable.visit}"
-    return BoundInput(argument, value, source, origin, variable.visit, variable.is_edited, variable.follows_edit)
+    return BoundInput(argument, read, source, origin, variable.visit, variable.is_edited, variable.follows_edit)
+
+
+def _as_given(value: Any) -> Any:
+    return value
+
+
+def _of_variable(variable: Variable, items: Items | None) -> Any:
+    """Its value; with ``items``, the entries of these."""
+    return variable.value if items is None else [variable.kept[item] for item in items]
 
 
 def memory_list(pool: VariablePool, name: str, items: Items | None) -> list[Any]:
@@ -175,9 +192,10 @@ def memory_list(pool: VariablePool, name: str, items: Items | None) -> list[Any]
 def _entry(pool: VariablePool, save: Variable, items: Items | None) -> Any:
     if not pool.is_item_list(save):
         return save.value
-    written = range(len(save.value)) if save.written is None else set(save.written)
-    wanted = range(len(save.value)) if items is None else items
-    entries = (save.value[item] if item in written else None for item in wanted)
+    length = save.length or 0
+    written = range(length) if save.written is None else set(save.written)
+    wanted = range(length) if items is None else items
+    entries = (save.kept[item] if item in written else None for item in wanted)
     return [None if entry is UNSET else entry for entry in entries]
 
 
@@ -196,8 +214,8 @@ def _set_for_different_items(pool: VariablePool, item_lists: list[Variable]) -> 
 
 def _lengths_differ(name: str, item_list: Variable, wrong: Variable) -> str:
     return (
-        f"{name} reads lists of different lengths: {wrong.name} has {len(wrong.value)} entries "
-        f"(computed for {wrong.computed_for} items), {item_list.name} has {len(item_list.value)}, one per item"
+        f"{name} reads lists of different lengths: {wrong.name} has {wrong.length} entries "
+        f"(computed for {wrong.computed_for} items), {item_list.name} has {item_list.length}, one per item"
     )
 
 

@@ -125,7 +125,8 @@ class Saving:
         before = self.pool.get(output.target)
         if len(items) == count:
             return self._variable(output, value)
-        entries = list(before.value) if before is not None and self.pool.is_item_list(before) else [UNSET] * count
+        entries = before.value if before is not None and self.pool.is_item_list(before) else [UNSET] * count
+        entries = list(entries)
         for item, entry in zip(items, value, strict=True):
             entries[item] = entry
         return self._variable(output, entries, written=items, unset=unset_entries(entries))

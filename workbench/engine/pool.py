@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
+from workbench.engine.entries import Entries, kept_form
 from workbench.engine.values import UNSET
 from workbench.pipeline.parameters import ParameterValue
 
@@ -15,12 +16,13 @@ from workbench.pipeline.parameters import ParameterValue
 class Variable:
     """One version of a variable.
 
-    ``value`` of an item list has one entry per item, ``UNSET`` where no step gave one. ``written`` are the items
-    that this save wrote (None: all, or a value that is not per item). ``earlier`` is the save before this one.
+    ``kept`` is its value, a long list in pieces that it shares with the version before. ``value`` of an item list has
+    one entry per item, ``UNSET`` where no step gave one. ``written`` are the items that this save wrote (None: all, or
+    a value that is not per item). ``earlier`` is the save before this one.
     """
 
     name: str
-    value: Any
+    kept: Any
     visit: int | None
     written: tuple[int, ...] | None = None
     is_whole: bool = False
@@ -31,6 +33,16 @@ class Variable:
     """Whether its step read something that was edited by hand, or that came of an edit."""
     earlier: Variable | None = None
     unset: frozenset[int] = frozenset()
+
+    @property
+    def value(self) -> Any:
+        """The value; a long list is put together anew each time."""
+        return self.kept.to_list() if isinstance(self.kept, Entries) else self.kept
+
+    @property
+    def length(self) -> int | None:
+        """The number of entries of a list; None for any other value."""
+        return len(self.kept) if isinstance(self.kept, list | Entries) else None
 
     @property
     def is_wrong_length(self) -> bool:
@@ -52,7 +64,7 @@ def all_items(count: int) -> tuple[int, ...]:
     return tuple(range(count))
 
 
-def unset_entries(value: list[Any]) -> frozenset[int]:
+def unset_entries(value: list[Any] | Entries) -> frozenset[int]:
     return frozenset(n for n, entry in enumerate(value) if entry is UNSET)
 
 
@@ -75,28 +87,28 @@ class VariablePool:
         """Whether a variable has one entry per item, by its length and by what is known of it."""
         return (
             self.count is not None
-            and isinstance(variable.value, list)
+            and variable.length == self.count
             and not variable.is_whole
             and not variable.is_wrong_length
-            and len(variable.value) == self.count
         )
 
     def set_items(self, variable: Variable) -> tuple[int, ...]:
         """The items for which an item list is set."""
-        numbers = all_items(len(variable.value))
+        numbers = all_items(variable.length or 0)
         return tuple(n for n in numbers if n not in variable.unset) if variable.unset else numbers
 
     def with_saved(self, *saved: Variable) -> VariablePool:
         """The pool after a step saved these; each becomes an entry of its memory list."""
         variables = dict(self.variables)
         for variable in saved:
-            variables[variable.name] = replace(variable, earlier=variables.get(variable.name))
+            variables[variable.name] = _after(variables.get(variable.name), variable)
         return replace(self, variables=variables)
 
     def with_edited(self, variable: Variable) -> VariablePool:
         """The pool after an edit by hand: it takes the place of the last save, also in the memory list."""
         before = self.variables.get(variable.name)
-        edited = replace(variable, is_edited=True, earlier=before.earlier if before else None)
+        kept = kept_form(variable.kept, before.kept if before else None)
+        edited = replace(variable, kept=kept, is_edited=True, earlier=before.earlier if before else None)
         return replace(self, variables={**self.variables, variable.name: edited})
 
     def with_parameter(self, alias: str, name: str, value: Any, origin: str) -> VariablePool:
@@ -105,3 +117,8 @@ class VariablePool:
 
     def with_count(self, count: int, counted_by: str) -> VariablePool:
         return replace(self, count=count, counted_by=counted_by)
+
+
+def _after(before: Variable | None, variable: Variable) -> Variable:
+    """A new save of a variable, which shares what it can with the save before."""
+    return replace(variable, kept=kept_form(variable.kept, before.kept if before else None), earlier=before)

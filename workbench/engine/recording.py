@@ -40,6 +40,6 @@ def recorded_result(twin: Visit, binding: Binding) -> CallResult:
 
 def returned(variable: Variable) -> Any:
     """What a step gave for a variable: of an item list the entries that it wrote."""
-    if variable.written is None or len(variable.written) == len(variable.value):
+    if variable.written is None or len(variable.written) == variable.length:
         return variable.value
-    return [variable.value[item] for item in variable.written]
+    return [variable.kept[item] for item in variable.written]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, Literal
 
 from workbench.engine import cursor as cursors
@@ -290,6 +290,7 @@ class Running(Session):
             VisitFinished(
                 attempt=visit.attempt,
                 seconds=visit.seconds,
+                **(asdict(visit.timing) if visit.timing is not None else {}),
                 outputs=tuple(visit.saved),
                 warnings=visit.warnings,
                 provenance=visit.provenance,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -42,6 +43,9 @@ class Timeline:
     moments: list[Moment] = field(default_factory=list)
     end: Checkpoint | None = None
     """Where it stood after its last visit."""
+    _stateful: dict[str, list[int]] = field(default_factory=dict, repr=False)
+    """Server -> positions of the visits that changed its state, of the first ``_indexed`` moments."""
+    _indexed: int = 0
 
     @property
     def visits(self) -> Sequence[Visit]:
@@ -49,11 +53,27 @@ class Timeline:
 
     def index_of(self, visit: int) -> int | None:
         """The place of a visit in it; None where it is not part of it."""
-        return next((n for n, moment in enumerate(self.moments) if moment.visit.number == visit), None)
+        # A visit that comes later in a timeline has a higher number.
+        place = bisect_left(self.moments, visit, key=lambda moment: moment.visit.number)
+        is_here = place < len(self.moments) and self.moments[place].visit.number == visit
+        return place if is_here else None
 
     def checkpoint(self, position: int) -> Checkpoint | None:
         """The checkpoint after ``position`` visits."""
         return self.moments[position].before if position < len(self.moments) else self.end
+
+    def stateful_between(self, begin: int, end: int) -> tuple[str, ...]:
+        """The servers whose state the visits from ``begin`` to before ``end`` changed, in order of their names."""
+        for place in range(self._indexed, len(self.moments)):
+            visit = self.moments[place].visit
+            if visit.is_stateful:
+                self._stateful.setdefault(visit.alias, []).append(place)
+        self._indexed = len(self.moments)
+        return tuple(
+            alias
+            for alias, places in sorted(self._stateful.items())
+            if bisect_left(places, begin) < bisect_left(places, end)
+        )
 
     def round_begins(self, position: int) -> int:
         """The position at which the innermost round around ``position`` begins; that of the one before, at a begin."""

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from workbench.engine.inputs import BoundInputs
 from workbench.engine.pool import Variable
+from workbench.engine.ports import Timing
 
 VisitStatus = Literal["running", "finished", "failed", "cancelled"]
 Provenance = Literal["ran", "recorded"]
@@ -40,7 +41,15 @@ class Visit:
     error: str | None = None
     started: float = 0
     seconds: float = 0
+    timing: Timing | None = None
     provenance: Provenance = "ran"
+    is_stateful: bool = False
+    """Whether it changed the state of its server, which going back over it does not undo."""
+
+    @property
+    def alias(self) -> str:
+        """Its server's name in the pipeline."""
+        return self.name.partition(".")[0]
 
     @property
     def follows_edit(self) -> bool:

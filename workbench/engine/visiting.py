@@ -126,6 +126,8 @@ def keep_result(program: Program, binding: Binding, result: CallResult, at: Chec
         routes=routes,
         warnings=tuple(saving.warnings),
         seconds=time.time() - visit.started,
+        timing=result.timing,
+        is_stateful=visit.provenance == "ran" and (binding.declaration.stateful or not binding.outputs),
     )
     return Kept(finished, saving.pool)
 

@@ -14,15 +14,15 @@ import msgspec
 
 from workbench.engine.breakpoints import Breakpoint, Watch
 from workbench.engine.edits import edited_parameter, edited_variable
+from workbench.engine.entries import Entries, kept_form
 from workbench.engine.pool import Variable, VariablePool, unset_entries
-from workbench.engine.ports import Edit
+from workbench.engine.ports import Edit, Timing
 from workbench.engine.timeline import Checkpoint, Moment, Timeline
-from workbench.engine.values import UNSET
 from workbench.engine.visit import Visit
 from workbench.pipeline.parameters import ParameterValue
 from workbench.record.session_schema import FORMAT, is_session
 from workbench.record.stored import read_cursor, read_edit, read_items
-from workbench.record.values import HASH_BYTES, UNSET_HASH, decode, unpack
+from workbench.record.values import HASH_BYTES, decode, unpack, unpack_block
 
 
 class SessionUnreadable(Exception):
@@ -95,6 +95,7 @@ class _Reading:
     about: Mapping[str, Any]
     begin: VariablePool
     values: dict[bytes, Any] = field(default_factory=dict)
+    blocks: dict[bytes, list[Any]] = field(default_factory=dict)
     versions: dict[int, Variable] = field(default_factory=dict)
 
     def read(self) -> SavedSession:
@@ -170,7 +171,9 @@ class _Reading:
             warnings=tuple(content["warnings"]),
             started=content["started"],
             seconds=content["seconds"],
+            timing=Timing(*content["timing"]) if content["timing"] else None,
             provenance=content["provenance"],
+            is_stateful=content["is_stateful"],
         )
 
     # ---- values
@@ -179,10 +182,10 @@ class _Reading:
         statement = "select id, name, earlier, content, base, hashes from version order by id"
         for number, name, earlier, row, base, hashes in self.db.execute(statement).fetchall():
             content = unpack(row)
-            value = self._list(content, base, hashes) if content["is_list"] else self._value(hashes)
+            kept = self._list(content, base, hashes) if content["is_list"] else self._value(hashes)
             self.versions[number] = Variable(
                 name,
-                value,
+                kept,
                 content["visit"],
                 written=tuple(content["written"]) if content["written"] is not None else None,
                 is_whole=content["is_whole"],
@@ -190,21 +193,26 @@ class _Reading:
                 is_edited=content["is_edited"],
                 follows_edit=content["follows_edit"],
                 earlier=self.versions[earlier] if earlier is not None else None,
-                unset=unset_entries(value) if content["is_list"] else frozenset(),
+                unset=unset_entries(kept) if content["is_list"] else frozenset(),
             )
 
-    def _list(self, content: Mapping[str, Any], base: int | None, hashes: bytes) -> list[Any]:
-        entries = [self._value(digest) for digest in _split(hashes)]
+    def _list(self, content: Mapping[str, Any], base: int | None, hashes: bytes) -> list[Any] | Entries:
+        entries = [entry for digest in _split(hashes) for entry in self._block(digest)]
         if base is None:
-            return entries
-        value = list(self.versions[base].value)
-        for place, entry in zip(content["places"], entries, strict=True):
-            value[place] = entry
-        return value
+            kept: list[Any] | Entries = kept_form(entries)
+            return kept
+        changed = dict(zip(content["places"], entries, strict=True))
+        before = self.versions[base].kept
+        if isinstance(before, Entries):
+            return before.with_entries(changed)
+        return [changed.get(place, entry) for place, entry in enumerate(before)]
+
+    def _block(self, digest: bytes) -> list[Any]:
+        if digest not in self.blocks:
+            self.blocks[digest] = unpack_block(msgspec.msgpack.decode(self._value(digest)), self._value)
+        return self.blocks[digest]
 
     def _value(self, digest: bytes) -> Any:
-        if digest == UNSET_HASH:
-            return UNSET
         if digest not in self.values:
             row = self.db.execute("select codec, data from value where hash = ?", (digest,)).fetchone()
             if row is None:

@@ -17,14 +17,14 @@ from typing import Any
 import msgspec
 
 from workbench.engine.breakpoints import Breakpoint, Watch
+from workbench.engine.entries import differing
 from workbench.engine.events import Event, WireMessage
 from workbench.engine.pool import Variable
 from workbench.engine.ports import Edit
 from workbench.engine.timeline import Moment, Timeline
-from workbench.engine.values import UNSET
 from workbench.record.session_schema import FORMAT, TABLES
 from workbench.record.stored import edit_content, variable_content, visit_content
-from workbench.record.values import UNSET_HASH, Encoder, pack
+from workbench.record.values import BLOCK, Encoder, pack, pack_block
 
 _Job = Callable[[sqlite3.Connection], None]
 _Settle = Callable[[Exception | None], None]
@@ -60,8 +60,7 @@ class SessionWriter:
         self._versions: weakref.WeakKeyDictionary[Variable, int] = weakref.WeakKeyDictionary()
         for number, variable in (versions or {}).items():
             self._versions[variable] = number
-        self._hashes: weakref.WeakKeyDictionary[Variable, list[bytes]] = weakref.WeakKeyDictionary()
-        self._known: set[bytes] = {UNSET_HASH}
+        self._known: set[bytes] = set()
         opened: queue.SimpleQueue[Exception | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._serve, args=(opened,), name="session", daemon=True)
         self._thread.start()
@@ -131,9 +130,8 @@ class SessionWriter:
 
     def _forget(self) -> None:
         """What was thought to be written may have been rolled back: from here on everything is written anew."""
-        self._known = {UNSET_HASH}
+        self._known.clear()
         self._versions.clear()
-        self._hashes.clear()
 
     def _next_batch(self) -> tuple[list[tuple[_Job, _Settle]], bool]:
         """What waits to be written, and whether more may come."""
@@ -192,31 +190,26 @@ class SessionWriter:
 
     def _entries(self, db: sqlite3.Connection, variable: Variable) -> tuple[int | None, list[bytes], list[int] | None]:
         """``(base version, hashes, places)``: of a list that differs from the save before in a few entries, those."""
-        value, earlier = variable.value, variable.earlier
-        if not isinstance(value, list):
-            return None, [self._value(db, value)], None
-        before = earlier.value if earlier is not None else None
-        known = self._hashes.get(earlier) if earlier is not None else None
-        if known is not None and isinstance(before, list) and len(before) == len(value):
-            places = [n for n, entry in enumerate(value) if entry is not before[n]]
-            changed = [self._entry(db, value[n]) for n in places]
-            # The list of hashes goes over to the newer version: only the latest of a variable needs it.
-            hashes = self._hashes.pop(earlier)  # type: ignore[arg-type]
-            for place, digest in zip(places, changed, strict=True):
-                hashes[place] = digest
-            self._hashes[variable] = hashes
-            if 2 * len(places) < len(value):
-                return self._versions[earlier] if earlier is not None else None, changed, places
-            return None, hashes, None
-        hashes = [self._entry(db, entry) for entry in value]
-        self._hashes[variable] = hashes
-        return None, hashes, None
+        kept, earlier = variable.kept, variable.earlier
+        if variable.length is None:
+            return None, [self._value(db, kept)], None
+        if earlier is not None and earlier.length == variable.length:
+            places = differing(earlier.kept, kept)
+            if 2 * len(places) < variable.length:
+                return self._versions[earlier], self._blocks(db, [kept[n] for n in places]), places
+        return None, self._blocks(db, variable.value), None
 
-    def _entry(self, db: sqlite3.Connection, entry: Any) -> bytes:
-        return UNSET_HASH if entry is UNSET else self._value(db, entry)
+    def _blocks(self, db: sqlite3.Connection, entries: list[Any]) -> list[bytes]:
+        def store(codec: int, data: bytes) -> bytes:
+            return self._store(db, *self._encoder.hash_of_plain(codec, data))
+
+        begins = range(0, len(entries), BLOCK)
+        return [self._value(db, pack_block(entries[begin : begin + BLOCK], store)) for begin in begins]
 
     def _value(self, db: sqlite3.Connection, value: Any) -> bytes:
-        digest, codec, data = self._encoder.hash_of(value)
+        return self._store(db, *self._encoder.hash_of(value))
+
+    def _store(self, db: sqlite3.Connection, digest: bytes, codec: int, data: bytes) -> bytes:
         if digest not in self._known:
             stored = self._encoder.stored(digest, codec, data)
             db.execute("insert or ignore into value values (?, ?, ?)", (stored.hash, stored.codec, stored.data))

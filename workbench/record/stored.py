@@ -35,7 +35,9 @@ def visit_content(moment: Moment, saved: Mapping[str, int]) -> bytes:
             "warnings": visit.warnings,
             "started": visit.started,
             "seconds": visit.seconds,
+            "timing": [visit.timing.waiting, visit.timing.server, visit.timing.transport] if visit.timing else None,
             "provenance": visit.provenance,
+            "is_stateful": visit.is_stateful,
             "count": moment.after.count,
             "counted_by": moment.after.counted_by,
         }

@@ -1,24 +1,26 @@
-"""Values as the session file holds them: once by content, lists entry by entry."""
+"""Values as the session file holds them: once by content, the entries of lists in blocks."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 import zstandard
 
-from workbench.engine.values import Message
+from workbench.engine.values import UNSET, Message
 
 HASH_BYTES = 16
-UNSET_HASH = bytes(HASH_BYTES)
-"""Stands for an entry that no step has given."""
+BLOCK = 64
+"""Entries of a list that are stored together. Those of more than ``_COMPRESSED_FROM`` bytes are values of their own."""
 
 _COMPRESSED_FROM = 512
 _MSGPACK, _JSON, _ZSTD, _MESSAGE = 0, 1, 2, 4
 """Bits of a codec: how it was made, whether it is compressed, whether it is a prompt message."""
+_REFERENCE = 255
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,10 @@ class Encoder:
         self._compressor = zstandard.ZstdCompressor(level=1)
 
     def hash_of(self, value: Any) -> tuple[bytes, int, bytes]:
-        """``(hash, codec, plain bytes)`` of a value that is no list of its own kind."""
-        codec, data = _plain(value)
+        """``(hash, codec, plain bytes)`` of a value."""
+        return self.hash_of_plain(*_plain(value))
+
+    def hash_of_plain(self, codec: int, data: bytes) -> tuple[bytes, int, bytes]:
         digest = hashlib.blake2b(data, digest_size=HASH_BYTES, person=bytes([codec])).digest()
         return digest, codec, data
 
@@ -56,6 +60,29 @@ def _plain(value: Any) -> tuple[int, bytes]:
     except (OverflowError, UnicodeEncodeError, TypeError, ValueError):
         # Whole numbers of more than 64 bits, and half surrogate pairs
         return kind | _JSON, json.dumps(content, default=str).encode()
+
+
+def pack_block(entries: Sequence[Any], store: Callable[[int, bytes], bytes]) -> bytes:
+    """Entries of a list as one value; ``store`` keeps a large one by itself (codec, plain bytes) and gives its hash."""
+    return msgspec.msgpack.encode([_packed_entry(entry, store) for entry in entries])
+
+
+def _packed_entry(entry: Any, store: Callable[[int, bytes], bytes]) -> bytes:
+    if entry is UNSET:
+        return b""
+    codec, data = _plain(entry)
+    return bytes([_REFERENCE]) + store(codec, data) if len(data) >= _COMPRESSED_FROM else bytes([codec]) + data
+
+
+def unpack_block(block: list[bytes], load: Callable[[bytes], Any]) -> list[Any]:
+    """The entries of a block; ``load`` gives the value behind a hash. Raises ``ValueError`` for damaged bytes."""
+    return [_unpacked_entry(packed, load) for packed in block]
+
+
+def _unpacked_entry(packed: bytes, load: Callable[[bytes], Any]) -> Any:
+    if not packed:
+        return UNSET
+    return load(packed[1:]) if packed[0] == _REFERENCE else unpack(packed)
 
 
 def pack(content: Any) -> bytes:
