@@ -31,6 +31,7 @@ from workbench.engine.timeline import Timeline
 from workbench.pipeline.declaration import Argument, ServerDeclaration, ToolDeclaration
 from workbench.pipeline.prepare import Prepared, prepare
 from workbench.record.memory_file import MemoryFile
+from workbench.record.pipeline_then import PipelineThen
 from workbench.record.run_record import RunRecord
 from workbench.record.session_writer import SessionWriter
 
@@ -106,7 +107,7 @@ def prepared(folder: Path, rounds: int) -> Prepared:
 async def steps(folder: Path, rounds: int, tools: Instant, *, keeps: bool) -> tuple[list[float], Debugger, Path | None]:
     """Seconds of each round of a run."""
     path = folder / f"s{time.monotonic_ns()}.ragwb" if keeps else None
-    session = SessionWriter(path, {}) if path is not None else None
+    session = SessionWriter(path, {}, PipelineThen()) if path is not None else None
     record = Unwritten(MemoryFile(folder, "p"), session)
     debugger = Debugger(prepared(folder, rounds), tools, emit=lambda event: None, record=lambda: record)
     await debugger.open(wait_for_servers=True)

@@ -14,6 +14,8 @@ from workbench.mcp.hub import ServerHub
 from workbench.pipeline.declaration import ServerDeclaration
 from workbench.pipeline.prepare import Prepared, prepare
 from workbench.record.memory_file import MemoryFile, benchmark_name
+from workbench.record.pipeline_then import PipelineThen
+from workbench.record.redaction import Redactor
 from workbench.record.run_record import RunRecord
 from workbench.record.session_reader import SavedSession, read_session
 from workbench.record.session_writer import SessionWriter
@@ -59,6 +61,7 @@ class Session:
         self.events: list[Event] = []
         self.servers = SharedServers(hub)
         self.saved: SavedSession | None = None
+        self.cut: str | None = None
         self.keeps = keeps
         self.file = folder / f"{prepared.pipeline.stem}.ragwb"
         self.debugger = Debugger(prepared, self.servers, emit=self.events.append, record=self._record)
@@ -68,23 +71,31 @@ class Session:
         if not self.keeps:
             return RunRecord(memory)
         if self.saved is None:
-            return RunRecord(memory, SessionWriter(self.file, {}))
-        return RunRecord(
-            memory, SessionWriter(self.file, {}, after_seq=self.saved.last_seq, versions=self.saved.versions)
-        )
+            return RunRecord(memory, SessionWriter(self.file, {}, self._pipeline()))
+        saved = self.saved
+        writer = SessionWriter(self.file, {}, self._pipeline(), after_seq=saved.last_seq, versions=saved.versions)
+        return RunRecord(memory, writer)
+
+    def _pipeline(self) -> PipelineThen:
+        return PipelineThen.of(self.prepared, Redactor.of(self.prepared.parameters))
 
     async def open(self) -> Debugger:
         await self.debugger.open(wait_for_servers=True)
         return self.debugger
 
-    async def resumed(self) -> Session:
-        """Leave this session, and open its file in another one."""
+    async def resumed(self, prepared: Prepared | None = None) -> Session:
+        """Leave this session, and open its file in another one, with the pipeline as it is then."""
         await self.debugger.close()
-        session = Session(self.prepared, self.hub, self.folder)
+        session = Session(prepared or self.prepared, self.hub, self.folder)
         session.keeps = True
-        session.saved = saved = read_session(self.file, self.prepared.parameters.values)
-        session.debugger = Debugger(self.prepared, session.servers, emit=session.events.append, record=session._record)
-        session.debugger.restore(saved.timelines, saved.present, saved.late_edits)
+        session.saved = saved = read_session(self.file, session.prepared.parameters)
+        session.cut = session.debugger.restore(
+            saved.timelines,
+            saved.present,
+            outlines=saved.outlines,
+            begin=saved.begin,
+            late_edits=saved.late_edits,
+        )
         await session.open()
         return session
 

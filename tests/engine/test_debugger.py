@@ -71,10 +71,27 @@ async def test_stepping_into_goes_everywhere(project: Path, lab_servers: ServerH
     while debugger.state.status != "finished":
         await debugger.run("into")
         places.append(at(debugger))
-    one_round = ["2.1", "2.2", "2.2.router.1", "2.2.short.1", "2.2.long.1", "2.2.long.2"]
+    # Twice at the router: before it, and where it has decided.
+    one_round = ["2.1", "2.2", "2.2.router.1", "2.2.router.1", "2.2.short.1", "2.2.long.1", "2.2.long.2"]
     assert [step for step, _, _ in places] == ["2", *one_round * 3, "3", None]
-    assert places[4] == ("2.2.short.1", (1,), ("short",))
-    assert places[12] == ("2.2.long.2", (2,), ("long",))
+    assert places[5] == ("2.2.short.1", (1,), ("short",))
+    assert places[14] == ("2.2.long.2", (2,), ("long",))
+
+
+async def test_over_a_router_stops_where_its_decision_can_be_changed(project: Path, lab_servers: ServerHub) -> None:
+    debugger = (await opened(project, lab_servers, BRANCH_IN_LOOP)).debugger
+    await debugger.run_to("2.2.router.1")
+    stopped = await debugger.run("over")
+    assert stopped.why.startswith("lab.route_length decided: ")
+    decided = dict(debugger.routes or {})
+    assert set(decided.values()) == {"short", "long"}
+    for item in decided:
+        debugger.edit_state(item, "long")
+    await debugger.run("over")
+    assert at(debugger) == ("2.2.long.1", (1,), ("long",))
+    assert debugger.state.cursor.items == tuple(decided)
+    await debugger.run("out")
+    assert at(debugger)[0] == "2.1", "over the branch as a whole the router does not stop the run"
 
 
 async def test_stepping_out_finishes_the_innermost_block(project: Path, lab_servers: ServerHub) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from workbench.engine.breakpoints import Breakpoint, Watch
+from workbench.engine.breakpoints import Breakpoint, KeptBreakpoints, Watch
 from workbench.engine.cursor import Cursor
 from workbench.engine.events import Edited, ServerReady, WireMessage
 from workbench.engine.pool import Variable, VariablePool
@@ -16,6 +16,8 @@ from workbench.engine.ports import Edit
 from workbench.engine.timeline import Checkpoint, Moment, Timeline
 from workbench.engine.values import UNSET, Message
 from workbench.engine.visit import Visit
+from workbench.pipeline.parameters import ParameterSet
+from workbench.record.pipeline_then import PipelineThen
 from workbench.record.session_reader import SavedSession, SessionUnreadable, read_about, read_session
 from workbench.record.session_schema import is_session
 from workbench.record.session_writer import SessionWriter
@@ -52,11 +54,11 @@ class Story:
 
 
 def read(path: Path) -> SavedSession:
-    return read_session(path, {})
+    return read_session(path, ParameterSet())
 
 
 async def test_values_come_back_as_they_were(tmp_path: Path) -> None:
-    writer, story = SessionWriter(tmp_path / "s.ragwb", {"pipeline": "p.yaml"}), Story()
+    writer, story = SessionWriter(tmp_path / "s.ragwb", {"pipeline": "p.yaml"}, PipelineThen()), Story()
     await writer.finished(story.timeline, story.write(list(ODD_VALUES)))
     await writer.finished(story.timeline, story.write({"whole": "value"}, "other"))
     await writer.close()
@@ -72,7 +74,7 @@ async def test_values_come_back_as_they_were(tmp_path: Path) -> None:
 
 
 async def test_a_list_that_changes_in_few_entries_costs_those(tmp_path: Path) -> None:
-    writer, story = SessionWriter(tmp_path / "s.ragwb", {}), Story()
+    writer, story = SessionWriter(tmp_path / "s.ragwb", {}, PipelineThen()), Story()
     value = [f"entry {n}" for n in range(2000)]
     await writer.finished(story.timeline, story.write(value))
     for n in range(50):
@@ -89,26 +91,27 @@ async def test_a_list_that_changes_in_few_entries_costs_those(tmp_path: Path) ->
 
 
 async def test_events_messages_edits_and_breakpoints_are_kept(tmp_path: Path) -> None:
-    writer, story = SessionWriter(tmp_path / "s.ragwb", {}), Story()
+    writer, story = SessionWriter(tmp_path / "s.ragwb", {}, PipelineThen()), Story()
     writer.told(ServerReady(server="a", seconds=1.0))
     writer.told(Edited(what="variable", name="x", old=["\ud800", UNSET], new=2**70))
     writer.told(WireMessage(server="a", way="sent", started=1, at=2, size=2, line=b"{}", id=3, visit=1))
     await writer.finished(story.timeline, story.write(["a", "b"]))
-    writer.edited(Edit("variable", "x_ls", "c"), 1)
+    edit = Edit("variable", "x_ls", "c", after_visit=story.timeline.moments[-1].visit.number)
+    writer.edited(edit, 1)
     stops = (Breakpoint("4.2", "round == 2", is_enabled=False, hit_count=">= 3"), Breakpoint("lab.*", when="after"))
-    writer.breakpoints(stops, [Watch("changes", "q_ls")])
+    kept = KeptBreakpoints(stops, (Watch("changes", "q_ls"),), on_failure=False)
+    writer.breakpoints(kept)
     await writer.close()
     with sqlite3.connect(writer.path) as db:
-        assert db.execute("select type from event").fetchall() == [("server_ready",), ("edited",)]
+        assert db.execute("select type from event order by seq").fetchall() == [("server_ready",), ("edited",)]
         assert db.execute("select server, visit, id, line from message").fetchall() == [("a", 1, "3", b"{}")]
     saved = read(writer.path)
-    assert saved.late_edits == (Edit("variable", "x_ls", "c"),)
-    assert saved.breakpoints == stops
-    assert saved.watches == (Watch("changes", "q_ls"),)
+    assert saved.late_edits == (edit,)
+    assert saved.breakpoints == kept
 
 
 async def test_a_step_that_can_not_be_kept_fails_and_the_next_is_whole(tmp_path: Path) -> None:
-    writer, story = SessionWriter(tmp_path / "s.ragwb", {}), Story()
+    writer, story = SessionWriter(tmp_path / "s.ragwb", {}, PipelineThen()), Story()
     await writer.finished(story.timeline, story.write(["a", "b"]))
     full = sqlite3.connect(writer.path)
     full.execute("create trigger full before insert on visit begin select raise(abort, 'disk is full'); end")
@@ -125,15 +128,15 @@ async def test_a_step_that_can_not_be_kept_fails_and_the_next_is_whole(tmp_path:
 
 
 async def test_only_the_owner_may_read_it(tmp_path: Path) -> None:
-    writer = SessionWriter(tmp_path / "deep" / "s.ragwb", {})
+    writer = SessionWriter(tmp_path / "deep" / "s.ragwb", {}, PipelineThen())
     await writer.close()
     assert writer.path.stat().st_mode & 0o777 == 0o600
     with pytest.raises(FileExistsError):
-        SessionWriter(writer.path, {})
+        SessionWriter(writer.path, {}, PipelineThen())
 
 
 async def test_files_that_are_no_sessions(tmp_path: Path) -> None:
-    writer, story = SessionWriter(tmp_path / "s.ragwb", {}), Story()
+    writer, story = SessionWriter(tmp_path / "s.ragwb", {}, PipelineThen()), Story()
     await writer.finished(story.timeline, story.write(["a" * 5000]))
     await writer.close()
     whole = writer.path.read_bytes()

@@ -102,8 +102,18 @@ def _parser() -> argparse.ArgumentParser:
         dest="breaks",
         action="append",
         default=[],
-        metavar="STEP[:CONDITION]",
-        help="stop before a step, named by its path (`4.2`) or as server.tool; may be given more than once",
+        metavar="STEP[: CONDITION]",
+        help="stop at a step: `4.2`, `line 12`, `retriever.*`; `4.2 after round 2 item 7 hits >=3: CONDITION` "
+        "narrows it down, `=> TEMPLATE` prints and goes on; may be given more than once",
+    )
+    opening.add_argument(
+        "--watch",
+        dest="watches",
+        action="append",
+        default=[],
+        metavar="VARIABLE changes",
+        help="stop after the step that wrote (`ret_psg written`), changed or emptied a variable, or that made an "
+        "expression true; may be given more than once",
     )
     running = commands.add_parser("run", help="run a pipeline without a screen")
     running.add_argument("file", type=Path, metavar="PIPELINE")
@@ -149,7 +159,7 @@ def _unexpected(error: Exception) -> int:
     """A fault of ragwb's own: one line for the user, the traceback into a file."""
     import logging
 
-    from workbench.cli.log import log_file
+    from workbench.cli.places import log_file
 
     with contextlib.suppress(OSError):
         logging.basicConfig(filename=log_file(), level=logging.INFO, force=True)

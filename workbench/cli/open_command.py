@@ -7,12 +7,13 @@ import gc
 import sys
 
 from workbench.cli.exits import Exit
+from workbench.cli.places import state_folder
 from workbench.cli.report import say, say_problems
-from workbench.engine.breakpoints import Breakpoint
-from workbench.engine.expressions import ExpressionError, check_expression
-from workbench.pipeline.model import walk
-from workbench.pipeline.prepare import Prepared, prepare
-from workbench.pipeline.problems import PipelineError, nearest
+from workbench.engine.breakpoint_text import read_breakpoint, read_watch
+from workbench.engine.expressions import ExpressionError
+from workbench.engine.program import Program
+from workbench.pipeline.prepare import prepare
+from workbench.pipeline.problems import PipelineError
 from workbench.record.session_schema import is_session
 
 SAVED = (".json", ".jsonl")
@@ -36,42 +37,26 @@ def open_file(options: argparse.Namespace) -> int:
         return look(options)
     try:
         prepared = prepare(options.file, param_file=options.param, sets=options.sets)
-        breakpoints = [_breakpoint(text, prepared) for text in options.breaks]
+        breaks = [read_breakpoint(text, Program.of(prepared.pipeline)) for text in options.breaks]
+        watches = [read_watch(text) for text in options.watches]
     except PipelineError as error:
         say_problems(error)
         return Exit.WRONG
-    except BreakpointWrong as error:
-        say(f"--break {error}")
+    except ExpressionError as error:
+        say(f"{options.file}: {error}")
         return Exit.WRONG
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         say(f"ragwb: the workbench needs a terminal; without one: ragwb run {options.file}")
         return Exit.WRONG
     from workbench.cli.screen import open_workbench
     from workbench.cli.wiring import Wiring, recorded_options
+    from workbench.record.breakpoints_file import BreakpointsFile
 
-    return open_workbench(Wiring(prepared, recorded_options(options)), breakpoints)
-
-
-class BreakpointWrong(Exception):
-    """``--break`` names no step of the pipeline, or its condition can't be read."""
-
-
-def _breakpoint(text: str, prepared: Prepared) -> Breakpoint:
-    """``STEP`` or ``STEP:CONDITION``; a step is named by its path or as server.tool."""
-    name, _, condition = text.partition(":")
-    name = name.strip()
-    steps = list(walk(prepared.pipeline.steps))
-    for step in steps:
-        if name in (step.path, step.name):
-            return Breakpoint(step.path, _condition(condition.strip(), name))
-    known = {step.path for step in steps} | {step.name for step in steps}
-    raise BreakpointWrong(f"{name}: there is no such step{nearest(name, known, noun='steps')}")
-
-
-def _condition(text: str, name: str) -> str | None:
-    try:
-        if text:
-            check_expression(text)
-    except ExpressionError as error:
-        raise BreakpointWrong(f"{name}: {error}") from None
-    return text or None
+    wiring = Wiring(
+        prepared,
+        recorded_options(options),
+        breaks=breaks,
+        watches=watches,
+        breakpoints_file=BreakpointsFile(state_folder(), prepared.pipeline),
+    )
+    return open_workbench(wiring)

@@ -13,7 +13,7 @@ from workbench.cli.wiring import Wiring
 from workbench.pipeline.fingerprint import differences, fingerprints
 from workbench.pipeline.prepare import prepare
 from workbench.pipeline.problems import PipelineError
-from workbench.record.session_reader import SessionUnreadable, read_about, read_session
+from workbench.record.session_reader import SavedSession, SessionUnreadable, read_about, read_session
 
 
 def resume(options: argparse.Namespace) -> int:
@@ -41,7 +41,7 @@ def _has_terminal() -> bool:
 def _show(wiring: Wiring, *, starts_servers: bool) -> int:
     from workbench.cli.screen import open_workbench
 
-    return open_workbench(wiring, [], starts_servers=starts_servers)
+    return open_workbench(wiring, starts_servers=starts_servers)
 
 
 def _wiring(path: Path) -> Wiring | None:
@@ -50,7 +50,7 @@ def _wiring(path: Path) -> Wiring | None:
         about = read_about(path)
         options = about.get("options", {})
         prepared = prepare(Path(about["pipeline"]), param_file=options.get("param"), sets=options.get("sets") or [])
-        saved = read_session(path, prepared.parameters.values)
+        saved = read_session(path, prepared.parameters)
     except SessionUnreadable as error:
         say(str(error))
         return None
@@ -58,7 +58,16 @@ def _wiring(path: Path) -> Wiring | None:
         say(f"{path}: the pipeline of this session can't be read any more:")
         say_problems(error)
         return None
-    changed = differences(about.get("fingerprints", {}), fingerprints(prepared))
-    if changed:
-        say(f"changed since the session was kept: {', '.join(changed)}; steps that have run are not run again")
+    for what in differences(saved.pipeline.fingerprints, fingerprints(prepared)):
+        say(f"changed since: {what}{_touched(what, saved)}")
     return Wiring(prepared, options, saved)
+
+
+def _touched(what: str, saved: SavedSession) -> str:
+    """Which visits ran with what a server or its parameters were; they are not run again."""
+    alias = what.rpartition(" ")[2]
+    visits = [visit.number for visit in saved.timelines[saved.present].visits if visit.alias == alias]
+    if what == "pipeline" or not visits:
+        return ""
+    numbers = ", ".join(map(str, visits[:8])) + (f" and {len(visits) - 8} more" if len(visits) > 8 else "")
+    return f"; {'visit' if len(visits) == 1 else 'visits'} {numbers} ran with what it was (go back to run anew)"

@@ -19,7 +19,6 @@ from workbench.engine.debugger import Debugger
 from workbench.engine.event_log import EventLog
 from workbench.engine.events import Event
 from workbench.engine.ports import ServerStartFailed
-from workbench.engine.restoring import CannotRestore
 from workbench.pipeline.prepare import Prepared, prepare
 from workbench.pipeline.problems import PipelineError
 from workbench.record.redaction import Redactor
@@ -66,7 +65,7 @@ async def _run(wiring: Wiring, narrator: Narrator, *, with_events: bool) -> tupl
 
     try:
         debugger = wiring.debugger(emit)
-    except (OSError, CannotRestore) as error:
+    except OSError as error:
         narrator.warn(str(error))
         return Exit.WRONG, None
     with _interruptible(task):

@@ -8,16 +8,14 @@ from workbench.cases.saved_run import SavedRun
 from workbench.cli.exits import Exit
 from workbench.cli.report import say
 from workbench.cli.wiring import Wiring
-from workbench.engine.breakpoints import Breakpoint
-from workbench.engine.restoring import CannotRestore
 
 
-def open_workbench(wiring: Wiring, breakpoints: Sequence[Breakpoint], *, starts_servers: bool = True) -> int:
+def open_workbench(wiring: Wiring, *, starts_servers: bool = True) -> int:
     from workbench.tui.app import run_workbench
 
     try:
-        outcome = run_workbench(wiring.prepared, wiring.debugger, breakpoints, starts_servers=starts_servers)
-    except (OSError, CannotRestore) as error:
+        outcome = run_workbench(wiring.prepared, wiring.debugger, starts_servers=starts_servers)
+    except OSError as error:
         say(str(error))
         return Exit.WRONG
     if outcome.memory:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbench import __version__
+from workbench.cli.report import say
+from workbench.engine.breakpoints import Breakpoint, KeptBreakpoints, Watch
 from workbench.engine.debugger import Debugger
 from workbench.engine.events import Emit, Event
-from workbench.pipeline.fingerprint import fingerprints
+from workbench.pipeline.outline import outline_of
 from workbench.pipeline.prepare import Prepared
 from workbench.record.memory_file import MemoryFile, benchmark_name
 from workbench.record.redaction import RedactedTools, Redactor
@@ -20,6 +23,7 @@ from workbench.record.run_record import RunRecord
 
 if TYPE_CHECKING:
     from workbench.mcp.hub import ServerHub
+    from workbench.record.breakpoints_file import BreakpointsFile
     from workbench.record.session_reader import SavedSession
     from workbench.record.session_writer import SessionWriter
 
@@ -45,23 +49,52 @@ class Wiring:
     saved: SavedSession | None = None
     warn: Callable[[str], None] | None = None
     keeps_session: bool = True
+    breaks: Sequence[Breakpoint] = ()
+    watches: Sequence[Watch] = ()
+    """Breakpoints and watches of the command line."""
+    breakpoints_file: BreakpointsFile | None = None
+    """Where breakpoints are kept from one session to the next; without, they are those of this session."""
     _record: RunRecord | None = None
 
     def debugger(self, emit: Emit) -> Debugger:
-        """A debugger with real servers. Raises ``OSError`` where what it gives could not be kept."""
+        """A debugger with real servers.
+
+        Raises ``OSError`` where what it gives could not be kept.
+        """
         redactor = Redactor.of(self.prepared.parameters)
         tell = redactor.emit(lambda event: self._tell(event, emit))
         self._memory(redactor).check()
         tools = RedactedTools(lambda: self._hub(tell), redactor)
         debugger = Debugger(self.prepared, tools, emit=tell, record=lambda: self._new_record(redactor, debugger))
-        debugger.breakpoints.changed = lambda: self._keep_breakpoints(debugger)
         if self.saved is not None:
-            debugger.restore(self.saved.timelines, self.saved.present, self.saved.late_edits)
-            for found in self.saved.breakpoints:
-                debugger.breakpoints.add(found)
-            for watch in self.saved.watches:
-                debugger.breakpoints.watch(watch)
+            cut = debugger.restore(
+                self.saved.timelines,
+                self.saved.present,
+                outlines=self.saved.outlines,
+                begin=self.saved.begin,
+                late_edits=self.saved.late_edits,
+            )
+            if cut is not None:
+                say(f"{cut}: the run goes on from before it; what ran after stays in the session file")
+        self._set_breakpoints(debugger)
+        debugger.breakpoints.changed = lambda: self._keep_breakpoints(debugger)
         return debugger
+
+    def _set_breakpoints(self, debugger: Debugger) -> None:
+        """Those of the session that is gone on with, else those kept for the pipeline; and the command line's."""
+        kept, gone = KeptBreakpoints(), tuple[Breakpoint, ...]()
+        if self.saved is not None:
+            saved = self.saved
+            kept, gone = saved.breakpoints.moved(saved.pipeline.outline, outline_of(self.prepared.pipeline))
+        elif self.breakpoints_file is not None:
+            kept, gone = self.breakpoints_file.read()
+        debugger.breakpoints.put_back(kept)
+        for found in gone:
+            say(f"the breakpoint at {found.step} is gone with its step")
+        for found in self.breaks:
+            debugger.breakpoints.add(found)
+        for watch in self.watches:
+            debugger.breakpoints.watch(watch)
 
     @property
     def session(self) -> Path | None:
@@ -90,27 +123,31 @@ class Wiring:
         return self._record
 
     def _writer(self, stem: str) -> SessionWriter:
+        from workbench.record.pipeline_then import PipelineThen
         from workbench.record.session_writer import SessionWriter
 
         saved, self.saved = self.saved, None
+        now = PipelineThen.of(self.prepared, Redactor.of(self.prepared.parameters))
         if saved is not None:
-            return SessionWriter(saved.path, {}, after_seq=saved.last_seq, versions=saved.versions)
+            return SessionWriter(saved.path, {}, now, after_seq=saved.last_seq, versions=saved.versions)
         about = {
             "ragwb": __version__,
             "pipeline": str(self.prepared.pipeline.file.resolve()),
             "created": datetime.now().astimezone().isoformat(timespec="seconds"),
             "options": self.options,
-            "fingerprints": fingerprints(self.prepared),
         }
         name = f"{stem}-{datetime.now():%Y%m%d_%H%M%S}"
         for n in range(1, 1000):
             try:
-                return SessionWriter(SESSIONS / f"{name}{f'_{n}' if n > 1 else ''}.ragwb", about)
+                return SessionWriter(SESSIONS / f"{name}{f'_{n}' if n > 1 else ''}.ragwb", about, now)
             except FileExistsError:
                 continue
         raise OSError(f"no free name for {name} in {SESSIONS}")
 
     def _keep_breakpoints(self, debugger: Debugger) -> None:
+        kept = debugger.breakpoints.kept()
         if self._record is not None and self._record.session is not None:
-            breakpoints = debugger.breakpoints
-            self._record.session.breakpoints(breakpoints.by_step.values(), breakpoints.watches)
+            self._record.session.breakpoints(kept)
+        if self.breakpoints_file is not None:
+            with contextlib.suppress(OSError):
+                self.breakpoints_file.write(kept)

@@ -11,8 +11,10 @@ from typing import Any, Literal
 from workbench.engine.cursor import Items
 from workbench.engine.expressions import ExpressionError, check_expression, check_template, holding_item
 from workbench.engine.pool import VariablePool
+from workbench.pipeline.outline import Outline, every_step, moved, moved_place
 
 When = Literal["before", "after"]
+WatchKind = Literal["written", "changes", "empty", "true"]
 _HIT_COUNT = re.compile(r"\s*(>=|==|%)?\s*(\d+)\s*")
 
 
@@ -86,12 +88,17 @@ class Breakpoint:
 class Watch:
     """A stop after the visit that writes a variable, changes it or makes it empty, or makes an expression true."""
 
-    kind: Literal["written", "changes", "empty", "true"]
+    kind: WatchKind
     text: str
     """The variable, or the expression."""
     is_enabled: bool = True
     hits: int = 0
     was_true: bool = False
+
+    def check(self) -> None:
+        """Raises ``ExpressionError`` where its expression can't be read."""
+        if self.kind == "true":
+            check_expression(self.text)
 
     def reason(self, before: VariablePool, after: VariablePool, context: Mapping[str, Any]) -> str | None:
         """Why a visit that turned one pool into the other stops the run, or None."""
@@ -122,6 +129,25 @@ def _is_empty(value: Any) -> bool:
     return value is None or (isinstance(value, str | list | dict) and not value)
 
 
+@dataclass(frozen=True)
+class KeptBreakpoints:
+    """All that a user has set, as it is kept from one session to the next."""
+
+    breakpoints: tuple[Breakpoint, ...] = ()
+    watches: tuple[Watch, ...] = ()
+    on_failure: bool = True
+
+    def moved(self, old: Outline, new: Outline) -> tuple[KeptBreakpoints, tuple[Breakpoint, ...]]:
+        """They after an edit of the pipeline's file: each goes with its step; and those whose step is gone."""
+        found = moved(old, new)
+        paths = {step.path for step in every_step(old)}
+        paths |= {step.block_path(block) for step in every_step(old) for block in step.blocks}
+        places = {b.key: moved_place(b.step, old, found) if b.step in paths else b.step for b in self.breakpoints}
+        there = [replace(b, step=place) for b in self.breakpoints if (place := places[b.key]) is not None]
+        gone = tuple(b for b in self.breakpoints if places[b.key] is None)
+        return replace(self, breakpoints=tuple(there)), gone
+
+
 class Breakpoints:
     """The breakpoints and watches of one session.
 
@@ -132,6 +158,8 @@ class Breakpoints:
     def __init__(self) -> None:
         self.by_step: Mapping[str, Breakpoint] = {}
         self.watches: tuple[Watch, ...] = ()
+        self.on_failure = True
+        """Whether a failed step stops the run, to be mended and tried again; without, it ends the run as failed."""
         self.changed: Callable[[], None] = lambda: None
         """Called after every change but a hit."""
 
@@ -144,6 +172,10 @@ class Breakpoints:
         """Add one, in the place of another with the same key. Raises ``ExpressionError`` where it can't be read."""
         breakpoint_.check()
         self._put(breakpoint_)
+        self.changed()
+
+    def stop_on_failure(self, is_on: bool) -> None:
+        self.on_failure = is_on
         self.changed()
 
     def remove(self, key: str) -> None:
@@ -159,6 +191,21 @@ class Breakpoints:
         """Those that a step's path or name meets."""
         return (found for found in self.by_step.values() if found.when == when and found.matches(path, name))
 
+    def shown_at(self, path: str, name: str) -> Breakpoint | None:
+        """The breakpoint to show at a step: one of its own first, else one by a pattern of names."""
+        found = [b for b in self.by_step.values() if b.matches(path, name)]
+        return min(found, key=lambda b: (b.step != path, b.when != "before"), default=None)
+
+    def put_back(self, kept: KeptBreakpoints) -> None:
+        """Take over those of an earlier session, with their counts at zero."""
+        self.by_step = {b.key: replace(b, hits=0, held=0) for b in kept.breakpoints}
+        self.watches = tuple(replace(watch, hits=0, was_true=False) for watch in kept.watches)
+        self.on_failure = kept.on_failure
+        self.changed()
+
+    def kept(self) -> KeptBreakpoints:
+        return KeptBreakpoints(tuple(self.by_step.values()), self.watches, self.on_failure)
+
     def held(self, breakpoint_: Breakpoint) -> Breakpoint:
         """Count that it held once more."""
         return self._put(replace(breakpoint_, held=breakpoint_.held + 1))
@@ -169,8 +216,7 @@ class Breakpoints:
 
     def watch(self, watch: Watch) -> None:
         """Add a watch. Raises ``ExpressionError`` for an expression that can't be read."""
-        if watch.kind == "true":
-            check_expression(watch.text)
+        watch.check()
         self.watches = (
             *(known for known in self.watches if (known.kind, known.text) != (watch.kind, watch.text)),
             watch,

@@ -12,13 +12,18 @@ from workbench.engine import cursor as cursors
 from workbench.engine.edits import edited_parameter, edited_parameters, edited_variable
 from workbench.engine.events import Edited, SessionStarted, Stopped, WentBack
 from workbench.engine.inputs import BoundInputs, StepError
+from workbench.engine.pool import VariablePool
 from workbench.engine.ports import Edit
 from workbench.engine.program import Program
-from workbench.engine.restoring import finish_timelines
+from workbench.engine.restoring import restored
 from workbench.engine.running import Running
 from workbench.engine.state import CommandRefused
 from workbench.engine.timeline import Timeline
 from workbench.pipeline.model import ToolStep
+from workbench.pipeline.outline import Outline
+from workbench.pipeline.parameters import ParameterValue
+
+Parameters = Mapping[str, Mapping[str, ParameterValue]]
 
 
 class Debugger(Running):
@@ -52,22 +57,52 @@ class Debugger(Running):
         is_end = self.state.cursor.is_end
         self._stop("finished" if is_end else "entry", f"resumed after visit {last.number} {last.name}")
         self._repeat_edits()
+        self.take_parameters(self.prepared.parameters.values)
 
-    def restore(self, timelines: Mapping[int, Timeline], present: int, late_edits: Sequence[Edit] = ()) -> None:
+    def restore(
+        self,
+        timelines: Mapping[int, Timeline],
+        present: int,
+        *,
+        outlines: Mapping[int, Outline] | None = None,
+        begin: Parameters | None = None,
+        late_edits: Sequence[Edit] = (),
+    ) -> str | None:
         """Take over the timelines of a saved session, before ``open``: it then stops where that session did.
 
-        ``late_edits`` came after the last visit. Raises ``CannotRestore`` where the pipeline has other steps now.
+        ``outlines`` are of the pipeline as each timeline was run, ``begin`` the parameters that the first one began
+        with, ``late_edits`` came after the last visit. Visits that do not fit the pipeline of today are left out, and
+        what runs on is a new timeline: returns why then.
         """
-        begin = self.timeline.end
-        assert begin is not None
-        finish_timelines(self.program, timelines, self.bindings.known, begin)
-        self.timelines = dict(timelines)
+        self._given_parameters = begin if begin is not None else self.prepared.parameters.values
+        pool = VariablePool(parameters=self._given_parameters)
+        bindings = self.bindings.known
+        found = restored(self.program, timelines, present, outlines=outlines or {}, bindings=bindings, begin=pool)
+        self.timelines = found.timelines
         self._uninitialised = set(self.prepared.pipeline.used_aliases())
-        self.timeline = self.timelines[present]
+        self.timeline = self.timelines[found.present]
         self._numbers = max((visit.number for t in timelines.values() for visit in t.visits), default=0)
         self._set_position(len(self.timeline.moments))
-        self._late_edits = tuple(late_edits)
+        self._late_edits = tuple(late_edits) if found.cut is None else ()
         self._is_complete = True
+        return found.cut
+
+    def take_parameters(self, parameters: Parameters) -> tuple[str, ...]:
+        """Give parameters the values that their files have now, from the next step on; returns those that changed.
+
+        What was edited by hand, or written by a step, stays. Raises ``CommandRefused``.
+        """
+        self._refuse_while_busy()
+        before, self._given_parameters = self._given_parameters, parameters
+        changed = []
+        for alias, section in parameters.items():
+            for name, now in section.items():
+                here = self.state.pool.parameters.get(alias, {}).get(name)
+                is_given = here is None or here == before.get(alias, {}).get(name)
+                if is_given and (here is None or here.value != now.value):
+                    self._set_parameter(alias, name, now.value, now.origin)
+                    changed.append(f"{alias}.{name}")
+        return tuple(changed)
 
     def _repeat_edits(self) -> None:
         """What was changed by hand after the last visit is changed again."""
@@ -76,7 +111,7 @@ class Debugger(Running):
                 if edit.what == "variable":
                     self.edit_variable(edit.name, edit.value, edit.item)
                 elif edit.what == "parameter" and edit.alias is not None:
-                    self.edit_parameter(edit.alias, edit.name, edit.value)
+                    self._set_parameter(edit.alias, edit.name, edit.value, edit.origin)
                 elif edit.what == "input":
                     self.edit_input(edit.name, edit.value)
                 elif edit.what == "state" and edit.item is not None:
@@ -125,10 +160,8 @@ class Debugger(Running):
     async def go_to(self, visit: int) -> Stopped:
         """Go to the checkpoint before a visit of this timeline, without running anything. Raises ``CommandRefused``."""
         self._refuse_while_busy()
-        position = self.timeline.index_of(visit)
-        if position is None:
-            raise CommandRefused(f"there is no visit {visit} in timeline {self.timeline.number}")
-        return self._travel(position)
+        self.moment(visit)
+        return self._travel(self.timeline.index_of(visit) or 0)
 
     async def go_to_end(self) -> Stopped:
         """Go to the end of this timeline, without running anything."""
@@ -167,13 +200,13 @@ class Debugger(Running):
         return self._travel(len(self.timeline.moments))
 
     def _travel(self, position: int) -> Stopped:
-        stateful = self.timeline.stateful_between(position, self.state.position)
         checkpoint = self._set_position(position)
+        stateful = self.out_of_step()
         before = self.timeline.moments[position].visit.number if position < len(self.timeline.moments) else None
         self._emit(WentBack(visit=before, timeline=self.timeline.number, stateful=stateful))
         why = f"before visit {before}" if before is not None else "after the last visit"
         if stateful:
-            why += f"; {', '.join(stateful)} kept the state of what ran since: restart it, if that matters"
+            why += f"; {', '.join(stateful)} kept the state of what ran since"
         return self._stop("went back" if not checkpoint.cursor.is_end else "finished", why)
 
     # ---- editing
@@ -190,12 +223,29 @@ class Debugger(Running):
         old = before.value if before is not None else None
         self._edited(Edit("variable", name, value, item), old[item] if old and item is not None else old)
 
+    def edit_output(self, visit: int, name: str, value: Any, item: int | None = None) -> None:
+        """Change what a finished visit of this timeline gave, and go to right after it. Raises ``CommandRefused``."""
+        self._refuse_while_busy()
+        given = self.moment(visit).visit
+        if name not in given.saved and name not in given.parameters:
+            raise CommandRefused(f"visit {visit} {given.name} gave no {name}")
+        position = (self.timeline.index_of(visit) or 0) + 1
+        if self.state.position != position:
+            self._travel(position)
+        if name in given.parameters:
+            self.edit_parameter(given.alias, name, value)
+        else:
+            self.edit_variable(name, value, item)
+
     def edit_parameter(self, alias: str, name: str, value: Any) -> None:
         """Give a parameter of a server another value, from the next step on. Raises ``CommandRefused``."""
         self._refuse_unless_stopped()
+        self._set_parameter(alias, name, value, None)
+
+    def _set_parameter(self, alias: str, name: str, value: Any, origin: str | None) -> None:
         before = self.state.pool.parameters.get(alias, {}).get(name)
-        self.state = replace(self.state, pool=edited_parameter(self.state.pool, alias, name, value))
-        self._edited(Edit("parameter", name, value, alias=alias), before.value if before else None)
+        self.state = replace(self.state, pool=edited_parameter(self.state.pool, alias, name, value, origin))
+        self._edited(Edit("parameter", name, value, alias=alias, origin=origin), before.value if before else None)
 
     def edit_input(self, argument: str, value: Any) -> None:
         """Change one input of the step at the cursor, for this visit only. Raises ``CommandRefused``."""
@@ -222,6 +272,9 @@ class Debugger(Running):
     def _edited(self, edit: Edit, old: Any) -> None:
         """Keep an edit and tell of it: the value before, and the one it has now."""
         last = self.timeline.moments[self.state.position - 1].visit.number if self.state.position else None
-        self._recorder.edited(replace(edit, after_visit=last), self.timeline.number)
+        edit = replace(edit, after_visit=last)
+        self._pending.append(edit)
+        if edit not in self._late_edits:
+            self._recorder.edited(edit, self.timeline.number)
         name = f"{edit.alias}.{edit.name}" if edit.alias else edit.name
         self._emit(Edited(what=edit.what, name=name, item=edit.item, old=old, new=edit.value))

@@ -42,8 +42,9 @@ def edited_variable(pool: VariablePool, name: str, value: Any, item: int | None)
     )
 
 
-def edited_parameter(pool: VariablePool, alias: str, name: str, value: Any) -> VariablePool:
-    return pool.with_parameter(alias, name, value, EDITED)
+def edited_parameter(pool: VariablePool, alias: str, name: str, value: Any, origin: str | None = None) -> VariablePool:
+    """The pool with another value of a parameter; ``origin`` is the file that gave it, if it was not typed."""
+    return pool.with_parameter(alias, name, value, origin or EDITED)
 
 
 def edited_parameters(pool: VariablePool) -> list[tuple[str, str, Any]]:

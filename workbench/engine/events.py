@@ -251,7 +251,7 @@ class Continued(Event):
 class WentBack(Event):
     """The cursor went to a checkpoint without anything being run: before ``visit``, or to the end (None).
 
-    ``stateful`` are the servers whose tools keep state and were called in between: they are not turned back.
+    ``stateful`` are the servers whose state is not what it was there: what their tools did is not turned back.
     """
 
     type: ClassVar[str] = "went_back"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from workbench.pipeline.declaration import ServerDeclaration, ToolKind
 
 if TYPE_CHECKING:
+    from workbench.engine.events import Event
     from workbench.engine.timeline import Moment, Timeline
 
 
@@ -115,6 +116,12 @@ class Recorder(Protocol):
         Raises ``OSError`` where it can't be kept (the disk is full): the step then counts as failed.
         """
 
+    async def heard(self, visit: int) -> tuple[Event, ...]:
+        """The messages on the wire and the server output of a visit, in order; none where they are not kept.
+
+        Raises ``OSError`` where they can't be read.
+        """
+
     def edited(self, edit: Edit, timeline: int) -> None:
         """Keep a change made by hand, before the next visit of the timeline; returns at once."""
 
@@ -136,3 +143,5 @@ class Edit:
     alias: str | None = None
     after_visit: int | None = None
     """The last visit before it."""
+    origin: str | None = None
+    """Of a parameter that a file gave anew: that file; None for what was typed."""

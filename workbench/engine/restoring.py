@@ -1,43 +1,131 @@
-"""Puts a saved session back into a debugger: its timelines, and the place where it stopped."""
+"""Puts a saved session back into a debugger: its timelines, as far as they fit the pipeline of today."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
-from workbench.engine.cursor import advance
+from workbench.engine.cursor import Cursor, advance, enter, place_of, step_at
 from workbench.engine.inputs import BoundInputs, StepError
+from workbench.engine.pool import VariablePool
 from workbench.engine.program import Program
 from workbench.engine.timeline import Checkpoint, Moment, Timeline
 from workbench.engine.visiting import bound_again
 from workbench.pipeline.binding import Binding
 from workbench.pipeline.model import ToolStep
+from workbench.pipeline.outline import Matches, Outline, every_step, matched, outline_of
 
 
-class CannotRestore(Exception):
-    """The pipeline is no longer the one that was run; ``str()`` says where they differ."""
+@dataclass
+class Restored:
+    """The timelines of a saved session, and the one that is gone on with.
 
-
-def finish_timelines(
-    program: Program, timelines: Mapping[int, Timeline], bindings: Mapping[str, Binding], begin: Checkpoint
-) -> None:
-    """Work out the inputs of each visit, and where each timeline stood at its end.
-
-    Raises ``CannotRestore`` where steps are not what they were.
+    ``cut`` says of that one why its later visits do not fit the pipeline any more; None where all do.
     """
-    for timeline in timelines.values():
-        for moment in timeline.moments:
-            step = program.steps.get(moment.visit.step)
-            if not isinstance(step, ToolStep) or step.name != moment.visit.name:
-                now = f"is {step.name} now" if step is not None else "is there no more"
-                raise CannotRestore(
-                    f"step {moment.visit.step} was {moment.visit.name} when the session was kept and {now}"
-                )
-        timeline.moments[:] = [_with_inputs(moment, bindings.get(moment.visit.step)) for moment in timeline.moments]
-        timeline.end = _end(program, timeline, begin)
+
+    timelines: dict[int, Timeline] = field(default_factory=dict)
+    present: int = 1
+    cut: str | None = None
 
 
-def _with_inputs(moment: Moment, binding: Binding | None) -> Moment:
+def restored(
+    program: Program,
+    timelines: Mapping[int, Timeline],
+    present: int,
+    *,
+    outlines: Mapping[int, Outline],
+    bindings: Mapping[str, Binding],
+    begin: VariablePool,
+) -> Restored:
+    """Fit saved timelines into a program; ``outlines`` are of the pipeline as each timeline was run.
+
+    Where its steps are not what they were, the past is kept up to the first visit that does not fit, and what runs
+    on from there is a new timeline.
+    """
+    now = outline_of(program.pipeline)
+    result = Restored(present=present)
+    for number, timeline in timelines.items():
+        moments, cut = timeline.moments, None
+        if outlines.get(number, now) != now:
+            moments, cut = _fitting(program, moments, _unchanged(outlines[number], now))
+        shared = _shared_moments(moments, result.timelines.get(timeline.parent or 0))
+        own = [_with_inputs(moment, bindings) for moment in moments[len(shared) :]]
+        fitted = Timeline(number, timeline.parent, timeline.parent_visit, [*shared, *own])
+        fitted.end = _end(program, fitted, begin)
+        result.timelines[number] = fitted
+        if number == present and outlines.get(number, now) != now:
+            _branch_off(result, timeline, cut)
+    return result
+
+
+def _branch_off(result: Restored, whole: Timeline, cut: str | None) -> None:
+    """What runs on under another pipeline is a timeline of its own."""
+    fitted = result.timelines[whole.number]
+    position = len(fitted.moments)
+    left_at = whole.moments[position].visit.number if position < len(whole.moments) else None
+    number = max(whole.number, *result.timelines) + 1
+    result.timelines[number] = Timeline(number, whole.number, left_at, list(fitted.moments), fitted.end)
+    result.present, result.cut = number, cut
+
+
+def _shared_moments(moments: Sequence[Moment], parent: Timeline | None) -> Sequence[Moment]:
+    """The moments that a fork has from its parent, as they are there: they must stay the same objects."""
+    its = parent.moments if parent is not None else []
+    both = takewhile(lambda pair: pair[0].visit.number == pair[1].visit.number, zip(moments, its, strict=False))
+    return [shared for _, shared in both]
+
+
+def _unchanged(old: Outline, new: Outline) -> Matches:
+    """The tool steps that are there as they were, and what loops and branches became of which."""
+    texts = {step.path: step.detail for step in every_step(new) if not step.blocks}
+    olds = {step.path: step.detail for step in every_step(old) if not step.blocks}
+    return {one: other for one, other in matched(old, new).items() if olds.get(one) == texts.get(other)}
+
+
+def _fitting(program: Program, moments: Sequence[Moment], places: Matches) -> tuple[list[Moment], str | None]:
+    """The visits that the program would make in the same order; and why the next one does not fit, if one doesn't."""
+    known = set(places.values())
+    cursor = Cursor()
+    fitted: list[Moment] = []
+    for moment in moments:
+        visit = moment.visit
+        place = places.get(visit.step)
+        if place is None:
+            return fitted, f"step {visit.step} {visit.name}, of visit {visit.number}, is not there as it was"
+        at, stranger = _way_to(program, cursor, moment, place, known)
+        if at is None:
+            return fitted, f"{stranger} comes before visit {visit.number} {visit.name} now"
+        fitted.append(replace(moment, before=replace(moment.before, cursor=at), visit=replace(visit, step=place)))
+        cursor = advance(program, at, dict(visit.routes)).cursor
+    return fitted, None
+
+
+def _way_to(program: Program, cursor: Cursor, moment: Moment, place: str, known: set[str]) -> tuple[Cursor | None, str]:
+    """The cursor at a step, past steps that were skipped then too; else None, and the step that is new on the way."""
+    first = "the end"
+    while (step := step_at(program, cursor)) is not None:
+        if isinstance(step, ToolStep) and first == "the end":
+            first = f"step {step.path} {step.name}"
+        if not isinstance(step, ToolStep):
+            cursor = enter(program, cursor).cursor
+        elif step.path == place and _is_same_place(program, cursor, moment):
+            return cursor, ""
+        elif step.path in known:
+            cursor = advance(program, cursor, {}).cursor
+        else:
+            return None, f"step {step.path} {step.name}"
+    return None, first
+
+
+def _is_same_place(program: Program, cursor: Cursor, moment: Moment) -> bool:
+    here = place_of(program, cursor)
+    then = moment.visit
+    return (here.round, here.branch, cursor.items) == (then.round, then.branch, moment.before.cursor.items)
+
+
+def _with_inputs(moment: Moment, bindings: Mapping[str, Binding]) -> Moment:
+    binding = bindings.get(moment.visit.step)
     if binding is None or moment.visit.bound is not None:
         return moment
     try:
@@ -49,9 +137,9 @@ def _with_inputs(moment: Moment, binding: Binding | None) -> Moment:
     return replace(moment, visit=replace(moment.visit, bound=bound))
 
 
-def _end(program: Program, timeline: Timeline, begin: Checkpoint) -> Checkpoint:
+def _end(program: Program, timeline: Timeline, begin: VariablePool) -> Checkpoint:
     if not timeline.moments:
-        return begin
+        return Checkpoint(Cursor(), begin)
     last = timeline.moments[-1]
     cursor = last.before.cursor
     if program.is_router(program.steps[last.visit.step]):

@@ -59,14 +59,20 @@ def _state(name: str, state: Any, item: int) -> str:
     raise StepError(f"the router {name} gave {what} for {numbered([item])}")
 
 
-def check_states(name: str, routes: Mapping[int, str], branch: BranchStep) -> None:
-    """Raises ``StepError`` where a router decided for a state that has no branch, before any branch runs."""
+def unknown_states(name: str, routes: Mapping[int, str], branch: BranchStep) -> str | None:
+    """What is wrong with a router's decisions: for which items it chose a state that has no branch; None if nothing."""
     unknown = {item: state for item, state in routes.items() if state not in branch.branches}
     if not unknown:
-        return
-    decisions = []
-    for state in dict.fromkeys(unknown.values()):
-        items = [item for item, s in unknown.items() if s == state]
-        decisions.append(f"state {state} for {numbered(items)}")
+        return None
+    decisions = [f"state {state} for {numbered(items)}" for state, items in _by_state(unknown).items()]
     known = ", ".join(branch.branches) or "none"
-    raise StepError(f"the router {name} gave {' and '.join(decisions)}; the branches there are: {known}")
+    return f"the router {name} gave {' and '.join(decisions)}; the branches there are: {known}"
+
+
+def routes_in_words(routes: Mapping[int, str]) -> str:
+    """``short [0] and [2], long [1]``."""
+    return ", ".join(f"{state} {numbered(items)}" for state, items in _by_state(routes).items()) or "nothing"
+
+
+def _by_state(routes: Mapping[int, str]) -> dict[str, list[int]]:
+    return {state: [i for i, s in routes.items() if s == state] for state in dict.fromkeys(routes.values())}

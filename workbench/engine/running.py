@@ -26,7 +26,7 @@ from workbench.engine.inputs import BoundInputs, Skip, StepError
 from workbench.engine.pool import VariablePool
 from workbench.engine.ports import ServerGone, ServerStartFailed, ToolsError
 from workbench.engine.program import Program
-from workbench.engine.routing import check_states
+from workbench.engine.routing import routes_in_words, unknown_states
 from workbench.engine.session import Session
 from workbench.engine.state import Command, CommandRefused, StopReason
 from workbench.engine.timeline import Moment, Timeline
@@ -60,6 +60,17 @@ class Running(Session):
         self._refuse_unless_stopped()
         self._routes = None
         return await self._run("over")
+
+    async def restart_servers(self) -> tuple[str, ...]:
+        """Restart the servers whose state is not what it was at this checkpoint; returns them.
+
+        Raises ``CommandRefused``, ``ServerStartFailed``.
+        """
+        self._refuse_while_busy()
+        aliases = self.out_of_step()
+        for alias in aliases:
+            await self.restart_server(alias)
+        return aliases
 
     async def restart_server(self, alias: str) -> None:
         """Stop a server and start it anew; its initialising calls are repeated before its next step.
@@ -101,9 +112,9 @@ class Running(Session):
             if stop is not None:
                 return self._stop(*stop)
             if isinstance(step, ToolStep):
-                failure = await self._run_step(step)
-                if failure is not None:
-                    return failure
+                stopped = await self._run_step(step, ends_command=_ends_here(command, depth, self.state.cursor.depth))
+                if stopped is not None:
+                    return stopped
             else:
                 self._move(cursors.enter(self.program, self.state.cursor))
         await self._complete("finished")
@@ -114,7 +125,6 @@ class Running(Session):
     def _reason_to_stop(
         self, command: Command, depth: int, step: Step, until: str | None
     ) -> tuple[StopReason, str] | None:
-        now = self.state.cursor.depth
         why = self._hit("before", step, self.state.pool, self._items_of(step)) or self._why
         self._why = None
         if why is not None:
@@ -123,7 +133,7 @@ class Running(Session):
             return "pause", "paused"
         if step.path == until:
             return "step", f"reached step {until}"
-        if command == "into" or (command == "over" and now <= depth) or (command == "out" and now < depth):
+        if _ends_here(command, depth, self.state.cursor.depth):
             return "step", {"into": "stepped in", "over": "stepped", "out": "stepped out"}[command]
         return None
 
@@ -147,10 +157,6 @@ class Running(Session):
             self._emit(LogPrinted(step=step.path, name=step.name, text=render(counted.log, pool, context)))
         return None
 
-    def _context(self) -> dict[str, Any]:
-        rounds = self.state.place.round
-        return {"round": rounds[-1] if rounds else 0, "visit": self._numbers + 1}
-
     def _items_of(self, step: Step) -> tuple[int, ...] | None:
         """The items that a step would handle, as far as that is known before it runs."""
         binding = self.bindings.known.get(step.path)
@@ -163,8 +169,11 @@ class Running(Session):
 
     # ---- one step
 
-    async def _run_step(self, step: ToolStep) -> Stopped | None:
-        """Run the step at the cursor and move on; returns the stop if it failed or was cancelled."""
+    async def _run_step(self, step: ToolStep, *, ends_command: bool) -> Stopped | None:
+        """Run the step at the cursor and move on; returns the stop if it failed or was cancelled.
+
+        A router is a step of its own: where the command ends with it, the run stops before its branches begin.
+        """
         if self._routes is not None:
             return self._follow_routes(step)
         visit = self._new_visit(step)
@@ -188,17 +197,24 @@ class Running(Session):
             self._gone.add(step.alias)
         if isinstance(error, StepError | ToolsError):
             stopped = self._fail(visit, str(error), "failed")
-            await self._publish()
+            await (self._publish() if self.breakpoints.on_failure else self._complete("failed"))
             return stopped
         work.result()
-        return self._after_router(step)
+        return self._after_router(step, ends_command=ends_command)
 
-    def _after_router(self, step: ToolStep) -> Stopped | None:
+    def _after_router(self, step: ToolStep, *, ends_command: bool) -> Stopped | None:
         """Follow what a router has just decided; a stop before the branches begin is where it can be changed."""
         if self._routes is None:
             return None
         why, self._why = self._why, None
-        return self._stop("breakpoint", why) if why is not None else self._follow_routes(step)
+        if why is not None:
+            return self._stop("breakpoint", why)
+        unknown = unknown_states(step.name, self._routes, self._branch_at_cursor())
+        if unknown is not None:
+            return self._stop("failed", unknown)
+        if ends_command:
+            return self._stop("step", f"{step.name} decided: {routes_in_words(self._routes)}")
+        return self._follow_routes(step)
 
     async def _visit(self, step: ToolStep, visit: Visit) -> None:
         """Carry out a visit and keep it: the pool changes and the cursor moves only when it is on disk."""
@@ -213,7 +229,7 @@ class Running(Session):
         if isinstance(kept, Skip):
             self._skip(step, kept)
             return
-        moment = Moment(at, kept.visit, kept.pool)
+        moment = Moment(at, kept.visit, kept.pool, tuple(self._pending))
         timeline = self._timeline_to_go_on()
         await self._keep(timeline, moment)
         self._why = self._hit("after", step, kept.pool, kept.visit.items)
@@ -232,6 +248,7 @@ class Running(Session):
         await self.bindings.learn(alias)
         calls = await self._visiting.initialise(self.timeline.moments[: self.state.position], alias)
         self._uninitialised.discard(alias)
+        self._stands[alias] = (self.timeline, self.state.position)
         if calls:
             self._emit(ServerInitialised(server=alias, calls=calls))
 
@@ -277,10 +294,13 @@ class Running(Session):
     def _finish(self, timeline: Timeline, moment: Moment) -> None:
         visit = moment.visit
         self._edits = {}
+        self._pending = []
         self._failed = None
         self._is_complete = False
         self._go_on_in(timeline)
         timeline.moments.append(moment)
+        if visit.is_stateful:
+            self._stands[visit.alias] = (timeline, len(timeline.moments))
         count = len(timeline.moments)
         self.state = replace(self.state, pool=moment.after, running=None, position=count, length=count)
         for name, variable in visit.saved.items():
@@ -310,15 +330,17 @@ class Running(Session):
     def _follow_routes(self, step: ToolStep) -> Stopped | None:
         """Send each item to its branch; a state without a branch stops here, where the decision can be mended."""
         routes = self._routes or {}
-        branch = self.program.blocks[self.state.cursor.frames[-1].block].owner
-        assert isinstance(branch, BranchStep)
-        try:
-            check_states(step.name, routes, branch)
-        except StepError as error:
-            return self._stop("failed", str(error))
+        unknown = unknown_states(step.name, routes, self._branch_at_cursor())
+        if unknown is not None:
+            return self._stop("failed", unknown)
         self._routes = None
         self._move(cursors.advance(self.program, self.state.cursor, routes))
         return None
+
+    def _branch_at_cursor(self) -> BranchStep:
+        branch = self.program.blocks[self.state.cursor.frames[-1].block].owner
+        assert isinstance(branch, BranchStep)
+        return branch
 
     # ---- forks
 
@@ -350,3 +372,8 @@ class Running(Session):
         self.timelines = {**self.timelines, timeline.number: timeline}
         self.state = replace(self.state, timeline=timeline.number)
         self._emit(Forked(number=timeline.number, parent=left.number, parent_visit=timeline.parent_visit))
+
+
+def _ends_here(command: Command, depth: int, now: int) -> bool:
+    """Whether a command that was given at one depth of blocks stops at another."""
+    return command == "into" or (command == "over" and now <= depth) or (command == "out" and now < depth)

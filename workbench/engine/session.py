@@ -12,14 +12,16 @@ from workbench.engine import cursor as cursors
 from workbench.engine.bindings import Bindings
 from workbench.engine.breakpoints import Breakpoints
 from workbench.engine.cursor import Cursor, Move
-from workbench.engine.events import Emit, RecordFailed, RunFinished, Stopped
+from workbench.engine.events import Emit, Event, RecordFailed, RunFinished, Stopped
+from workbench.engine.expressions import evaluate
 from workbench.engine.inputs import BoundInputs, Skip, StepError, bind_inputs
+from workbench.engine.looking import Change, Version, changes_of, history_of
 from workbench.engine.pool import VariablePool
 from workbench.engine.ports import Edit, Recorder, Tools
 from workbench.engine.program import Program
 from workbench.engine.recording import Answers
 from workbench.engine.state import REFUSALS, CommandRefused, State, Status, StopReason
-from workbench.engine.timeline import Checkpoint, Timeline
+from workbench.engine.timeline import Checkpoint, Moment, Timeline
 from workbench.engine.visit import Visit
 from workbench.engine.visiting import Visiting
 from workbench.pipeline.binding import Binding
@@ -54,6 +56,9 @@ class Session:
         self._record: Recorder | None = None
         self._started = time.monotonic()
         self._edits: dict[str, Any] = {}
+        """Inputs of the next visit that were changed by hand."""
+        self._pending: list[Edit] = []
+        """All that was changed by hand since the last visit; going elsewhere drops it."""
         self._failed: Visit | None = None
         self._routes: dict[int, str] | None = None
         self._call: asyncio.Task[Any] | None = None
@@ -68,7 +73,11 @@ class Session:
         """Servers that died or did not start: they are started anew when their step is tried again."""
         self._uninitialised: set[str] = set()
         """Servers that were started anew after steps of theirs had run."""
-        pool = VariablePool(parameters=self.prepared.parameters.values)
+        self._stands: dict[str, tuple[Timeline, int]] = {}
+        """Server -> timeline and position of the last visit that changed its state."""
+        self._given_parameters = self.prepared.parameters.values
+        """What files and options gave, as far as this run knows."""
+        pool = VariablePool(parameters=self._given_parameters)
         cursor = Cursor()
         self.timeline.end = Checkpoint(cursor, pool)
         self.state = State("starting", cursor, pool, cursors.place_of(self.program, cursor))
@@ -89,6 +98,64 @@ class Session:
         return self._routes
 
     # ---- looking
+
+    def out_of_step(self) -> tuple[str, ...]:
+        """The servers whose state is not what it was at this checkpoint: going back did not turn them back."""
+        return tuple(
+            alias
+            for alias, (timeline, position) in sorted(self._stands.items())
+            if alias not in self._uninitialised and self._has_moved(alias, timeline, position)
+        )
+
+    def _has_moved(self, alias: str, timeline: Timeline, position: int) -> bool:
+        """Whether visits that changed a server's state lie between where it stands and the cursor."""
+        now = self.state.position
+        shared = min(timeline.shared_with(self.timeline), position, now)
+        ways = ((timeline, position), (self.timeline, now))
+        return any(alias in way.stateful_between(shared, end) for way, end in ways)
+
+    def evaluate(self, text: str, *, visit: int | None = None, item: int | None = None) -> Any:
+        """The value of an expression now, or as it was before a visit of this timeline.
+
+        It may name variables, ``memory_<variable>``, ``parameters``, ``round``, ``visit``, and ``item``.
+        Raises ``ExpressionError``; ``CommandRefused`` where there is no such visit.
+        """
+        pool, context = self.state.pool, self._context()
+        if visit is not None:
+            moment = self.moment(visit)
+            rounds = moment.visit.round
+            pool, context = moment.before.pool, {"round": rounds[-1] if rounds else 0, "visit": visit}
+        return evaluate(text, pool, context if item is None else {**context, "item": item})
+
+    def moment(self, visit: int) -> Moment:
+        """A visit of this timeline, with what was before and after it. Raises ``CommandRefused``."""
+        position = self.timeline.index_of(visit)
+        if position is None:
+            raise CommandRefused(f"there is no visit {visit} in timeline {self.timeline.number}")
+        return self.timeline.moments[position]
+
+    def changes(self, visit: int) -> tuple[Change, ...]:
+        """What a visit of this timeline changed in the pool. Raises ``CommandRefused``."""
+        return changes_of(self.moment(visit))
+
+    def history(self, name: str) -> tuple[Version, ...]:
+        """All versions of a variable up to the cursor: who wrote each, and which visits read it.
+
+        Raises ``CommandRefused`` for a variable that was never written.
+        """
+        found = history_of(self.timeline.moments[: self.state.position], self.state.pool, name)
+        if not found:
+            raise CommandRefused(f"there is no variable {name}")
+        return found
+
+    async def heard(self, visit: int) -> tuple[Event, ...]:
+        """The messages on the wire and the lines of server output that belong to a visit, in order."""
+        return await self._recorder.heard(visit)
+
+    def _context(self) -> dict[str, Any]:
+        """What conditions may name besides variables."""
+        rounds = self.state.place.round
+        return {"round": rounds[-1] if rounds else 0, "visit": self._numbers + 1}
 
     def inputs(self) -> BoundInputs | Skip | StepError | None:
         """What the step at the cursor would be given; None where that is a block, or not known yet."""
@@ -126,6 +193,7 @@ class Session:
         assert checkpoint is not None
         self._failed = None
         self._edits = {}
+        self._pending = []
         self._routes = dict(checkpoint.routes) if checkpoint.routes is not None else None
         self.state = replace(
             self.state,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from workbench.engine.cursor import Cursor
 from workbench.engine.pool import VariablePool
+from workbench.engine.ports import Edit
 from workbench.engine.visit import Visit
 
 
@@ -26,11 +27,15 @@ class Checkpoint:
 
 @dataclass(frozen=True)
 class Moment:
-    """A visit, the checkpoint from which it was run, and the pool with what it wrote."""
+    """A visit, the checkpoint from which it was run, and the pool with what it wrote.
+
+    ``edits`` were made by hand between the visit before it and this one: ``before`` has them already.
+    """
 
     before: Checkpoint
     visit: Visit
     after: VariablePool
+    edits: tuple[Edit, ...] = ()
 
 
 @dataclass
@@ -61,6 +66,14 @@ class Timeline:
     def checkpoint(self, position: int) -> Checkpoint | None:
         """The checkpoint after ``position`` visits."""
         return self.moments[position].before if position < len(self.moments) else self.end
+
+    def shared_with(self, other: Timeline) -> int:
+        """How many visits two timelines have in common, from the beginning."""
+        if other is self:
+            return len(self.moments)
+        count = min(len(self.moments), len(other.moments))
+        places = range(count)
+        return bisect_left(places, True, key=lambda n: self.moments[n] is not other.moments[n])
 
     def stateful_between(self, begin: int, end: int) -> tuple[str, ...]:
         """The servers whose state the visits from ``begin`` to before ``end`` changed, in order of their names."""

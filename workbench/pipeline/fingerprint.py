@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from workbench.pipeline.prepare import Prepared
@@ -11,17 +12,16 @@ from workbench.pipeline.project import ServerSource
 
 
 def fingerprints(prepared: Prepared) -> dict[str, str]:
-    """``pipeline``, ``parameters`` and ``server <alias>`` for each server that is used, each with its hash."""
-    used = prepared.pipeline.used_aliases()
-    values = {alias: {n: p.value for n, p in prepared.parameters.of(alias).items()} for alias in used}
-    found = {
-        "pipeline": _hash(prepared.pipeline.text.encode()),
-        "parameters": _hash(json.dumps(values, sort_keys=True, default=str).encode()),
-    }
-    return found | {f"server {alias}": _code(prepared.sources[alias]) for alias in used}
+    """``pipeline``, and ``parameters of <alias>`` and ``server <alias>`` for each that is used, each with its hash."""
+    found = {"pipeline": _hash(prepared.pipeline.text.encode())}
+    for alias in prepared.pipeline.used_aliases():
+        values = {name: parameter.value for name, parameter in prepared.parameters.of(alias).items()}
+        found[f"parameters of {alias}"] = _hash(json.dumps(values, sort_keys=True, default=str).encode())
+        found[f"server {alias}"] = _code(prepared.sources[alias])
+    return found
 
 
-def differences(before: dict[str, str], now: dict[str, str]) -> list[str]:
+def differences(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
     """The names of what is not as it was."""
     return sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
 

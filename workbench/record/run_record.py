@@ -24,6 +24,9 @@ class RunRecord:
         if self.session is not None:
             await self.session.finished(timeline, moment)
 
+    async def heard(self, visit: int) -> tuple[Event, ...]:
+        return await self.session.heard(visit) if self.session is not None else ()
+
     def told(self, event: Event) -> None:
         """Keep an event along with the rest."""
         if self.session is not None:

@@ -12,14 +12,18 @@ from urllib.parse import quote
 
 import msgspec
 
-from workbench.engine.breakpoints import Breakpoint, Watch
+from workbench.engine.breakpoints import Breakpoint, KeptBreakpoints, Watch
 from workbench.engine.edits import edited_parameter, edited_variable
 from workbench.engine.entries import Entries, kept_form
+from workbench.engine.events import WentBack
 from workbench.engine.pool import Variable, VariablePool, unset_entries
 from workbench.engine.ports import Edit, Timing
 from workbench.engine.timeline import Checkpoint, Moment, Timeline
 from workbench.engine.visit import Visit
-from workbench.pipeline.parameters import ParameterValue
+from workbench.pipeline.outline import Outline
+from workbench.pipeline.parameters import ParameterSet
+from workbench.record.pipeline_then import Parameters, PipelineThen, read_pipeline_then
+from workbench.record.redaction import Redactor
 from workbench.record.session_schema import FORMAT, is_session
 from workbench.record.stored import read_cursor, read_edit, read_items
 from workbench.record.values import HASH_BYTES, decode, unpack, unpack_block
@@ -37,9 +41,14 @@ class SavedSession:
     about: Mapping[str, Any]
     timelines: Mapping[int, Timeline]
     present: int
+    pipeline: PipelineThen
+    """The pipeline as it was when the session was last gone on with."""
+    outlines: Mapping[int, Outline]
+    """Its outline as each timeline was run."""
+    begin: Parameters
+    """What the first timeline began with."""
     late_edits: tuple[Edit, ...] = ()
-    breakpoints: tuple[Breakpoint, ...] = ()
-    watches: tuple[Watch, ...] = ()
+    breakpoints: KeptBreakpoints = field(default_factory=KeptBreakpoints)
     last_seq: int = 0
     versions: Mapping[int, Variable] = field(default_factory=dict)
 
@@ -50,12 +59,12 @@ def read_about(path: Path) -> dict[str, Any]:
         return _about(path, db)
 
 
-def read_session(path: Path, parameters: Mapping[str, Mapping[str, ParameterValue]]) -> SavedSession:
-    """The whole session; ``parameters`` are those its run began with. Raises ``SessionUnreadable``."""
+def read_session(path: Path, parameters: ParameterSet) -> SavedSession:
+    """The whole session; ``parameters``, those of today, give the secrets. Raises ``SessionUnreadable``."""
     with _opened(path) as db:
         about = _about(path, db)
         try:
-            return _Reading(path, db, about, VariablePool(parameters=parameters)).read()
+            return _Reading(path, db, about, parameters).read()
         except (sqlite3.DatabaseError, ValueError, KeyError) as error:
             raise SessionUnreadable(f"{path}: the session file is damaged: {error}") from None
 
@@ -93,7 +102,8 @@ class _Reading:
     path: Path
     db: sqlite3.Connection
     about: Mapping[str, Any]
-    begin: VariablePool
+    parameters: ParameterSet
+    begin: Parameters = field(default_factory=dict)
     values: dict[bytes, Any] = field(default_factory=dict)
     blocks: dict[bytes, list[Any]] = field(default_factory=dict)
     versions: dict[int, Variable] = field(default_factory=dict)
@@ -101,34 +111,50 @@ class _Reading:
     def read(self) -> SavedSession:
         self._read_versions()
         rows = self.db.execute("select seq, number, timeline, content from visit order by seq").fetchall()
-        edits = [(s, t, read_edit(c)) for s, t, c in self.db.execute("select * from edit order by seq")]
+        pipelines = {n: read_pipeline_then(c) for n, c in self.db.execute("select * from pipeline")}
+        self.begin = pipelines[1].begin_parameters(self.parameters.values, Redactor.of(self.parameters))
         timelines: dict[int, Timeline] = {}
-        late: list[Edit] = []
-        present = rows[-1][2] if rows else 1
-        known = self.db.execute("select number, parent, parent_visit from timeline order by number").fetchall()
-        for number, parent, parent_visit in known or [(1, None, None)]:
+        outlines: dict[int, Outline] = {}
+        known = self.db.execute(
+            "select number, parent, parent_visit, pipeline from timeline order by number"
+        ).fetchall()
+        for number, parent, parent_visit, pipeline in known or [(1, None, None, 1)]:
+            outlines[number] = pipelines[pipeline].outline
             timeline = Timeline(number, parent, parent_visit, _shared(timelines, parent, parent_visit))
-            own_rows = [(seq, visit, content) for seq, visit, t, content in rows if t == number]
-            own_edits = [(seq, edit) for seq, t, edit in edits if t == number]
-            left_over = self._fill(timeline, own_rows, own_edits)
-            if number == present:
-                late = left_over
+            self._fill(timeline, [(visit, content) for _, visit, t, content in rows if t == number])
             timelines[number] = timeline
+        present = rows[-1][2] if rows else 1
         return SavedSession(
             self.path,
             self.about,
             timelines,
             present,
-            tuple(late),
-            tuple(Breakpoint(**content) for content in self._stops("breakpoint")),
-            tuple(Watch(**content) for content in self._stops("watch")),
+            pipelines[max(pipelines)],
+            outlines,
+            self.begin,
+            self._late_edits(timelines[present], rows[-1][0] if rows else 0),
+            KeptBreakpoints(
+                tuple(Breakpoint(**content) for content in self._stops("breakpoint")),
+                tuple(Watch(**content) for content in self._stops("watch")),
+                next(self._stops("on failure"), True),
+            ),
             self._last("seq", "visit", "edit", "event", "message"),
             self.versions,
         )
 
-    def _stops(self, kind: str) -> Iterator[dict[str, Any]]:
+    def _late_edits(self, present: Timeline, last_visit: int) -> tuple[Edit, ...]:
+        """The edits at the end of a timeline since its last visit, and since the cursor last went elsewhere."""
+        after = present.moments[-1].visit.number if present.moments else None
+        statement = "select coalesce(max(seq), 0) from event where type = ?"
+        (travelled,) = self.db.execute(statement, (WentBack.type,)).fetchone()
+        statement = "select content from edit where timeline = ? and seq > ? order by seq"
+        rows = self.db.execute(statement, (present.number, max(last_visit, travelled)))
+        edits = [read_edit(content) for (content,) in rows]
+        return tuple(edit for edit in edits if edit.after_visit == after)
+
+    def _stops(self, kind: str) -> Iterator[Any]:
         for key, content in self.db.execute("select key, content from breakpoint order by key"):
-            if key.startswith(f"{kind} "):
+            if key == kind or key.startswith(f"{kind} "):
                 yield unpack(content)
 
     def _last(self, column: str, *tables: str) -> int:
@@ -137,21 +163,18 @@ class _Reading:
 
     # ---- visits
 
-    def _fill(
-        self, timeline: Timeline, rows: list[tuple[int, int, bytes]], edits: list[tuple[int, Edit]]
-    ) -> list[Edit]:
-        """Append a timeline's own visits; returns the edits that came after the last of them."""
-        pool = timeline.moments[-1].after if timeline.moments else self.begin
-        waiting = list(edits)
-        for seq, number, row in rows:
+    def _fill(self, timeline: Timeline, rows: list[tuple[int, bytes]]) -> None:
+        """Append a timeline's own visits."""
+        pool = timeline.moments[-1].after if timeline.moments else VariablePool(parameters=self.begin)
+        for number, row in rows:
             content = unpack(row)
-            while waiting and waiting[0][0] < seq:
-                pool = _with_edit(pool, waiting.pop(0)[1])
+            edits = tuple(Edit(**edit) for edit in content["edits"])
+            for edit in edits:
+                pool = _with_edit(pool, edit)
             before = Checkpoint(read_cursor(content["cursor"]), pool, dict(content["before_routes"]) or None)
             visit = self._visit(number, content)
             pool = _after(pool, visit, content)
-            timeline.moments.append(Moment(before, visit, pool))
-        return [edit for _, edit in waiting]
+            timeline.moments.append(Moment(before, visit, pool, edits))
 
     def _visit(self, number: int, content: Mapping[str, Any]) -> Visit:
         return Visit(
@@ -247,5 +270,5 @@ def _with_edit(pool: VariablePool, edit: Edit) -> VariablePool:
     if edit.what == "variable":
         return edited_variable(pool, edit.name, edit.value, edit.item)
     if edit.what == "parameter" and edit.alias is not None:
-        return edited_parameter(pool, edit.alias, edit.name, edit.value)
+        return edited_parameter(pool, edit.alias, edit.name, edit.value, edit.origin)
     return pool

@@ -9,7 +9,8 @@ FORMAT = 1
 
 TABLES = """
 create table session (key text primary key, value text not null) without rowid;
-create table timeline (number integer primary key, parent integer, parent_visit integer);
+create table pipeline (number integer primary key, content blob not null);
+create table timeline (number integer primary key, parent integer, parent_visit integer, pipeline integer not null);
 create table visit (
     seq integer primary key, number integer not null, timeline integer not null, content blob not null
 );
@@ -26,6 +27,7 @@ create table message (
 );
 create table breakpoint (key text primary key, content blob not null) without rowid;
 create index visit_by_timeline on visit (timeline, seq);
+create index event_by_type on event (type);
 create index message_by_visit on message (visit);
 """
 

@@ -9,19 +9,21 @@ import sqlite3
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from workbench.engine.breakpoints import Breakpoint, Watch
+from workbench.engine.breakpoints import KeptBreakpoints
 from workbench.engine.entries import differing
 from workbench.engine.events import Event, WireMessage
 from workbench.engine.pool import Variable
 from workbench.engine.ports import Edit
 from workbench.engine.timeline import Moment, Timeline
+from workbench.record.heard import heard_in_visit
+from workbench.record.pipeline_then import PipelineThen
 from workbench.record.session_schema import FORMAT, TABLES
 from workbench.record.stored import edit_content, variable_content, visit_content
 from workbench.record.values import BLOCK, Encoder, pack, pack_block
@@ -35,14 +37,15 @@ _BATCH = 500
 class SessionWriter:
     """Keeps a session in one SQLite file (WAL, synchronous=NORMAL: it survives a kill, not a power cut).
 
-    ``about`` is what the file says of itself: pipeline, fingerprints, options. With ``after_seq`` an existing file
-    is gone on with; ``versions`` are those that it holds.
+    ``about`` is what the file says of itself: the path of the pipeline, options. ``pipeline`` is the pipeline as it is
+    now. With ``after_seq`` an existing file is gone on with; ``versions`` are those that it holds.
     """
 
     def __init__(
         self,
         path: Path,
         about: Mapping[str, Any],
+        pipeline: PipelineThen,
         *,
         after_seq: int | None = None,
         versions: Mapping[int, Variable] | None = None,
@@ -50,6 +53,8 @@ class SessionWriter:
         """Open it. Raises ``FileExistsError`` for a new one of a name that is taken, ``OSError`` otherwise."""
         self.path = path
         self._about = about
+        self._pipeline = pipeline
+        self._pipeline_number = 1
         self._is_new = after_seq is None
         self.is_empty = self._is_new
         """Whether no visit was kept in it."""
@@ -75,35 +80,47 @@ class SessionWriter:
     async def finished(self, timeline: Timeline, moment: Moment) -> None:
         """Keep a visit; returns when it is committed. Raises ``OSError``."""
         self.is_empty = False
-        loop = asyncio.get_running_loop()
-        done: asyncio.Future[None] = loop.create_future()
         seq, about = self._number(), (timeline.number, timeline.parent, timeline.parent_visit)
 
-        def settle(error: Exception | None) -> None:
-            loop.call_soon_threadsafe(_settle, done, error)
-
-        self._jobs.put((lambda db: self._write_visit(db, seq, about, moment), settle))
-        await done
+        await self._done(lambda db: self._write_visit(db, seq, about, moment))
 
     def told(self, event: Event) -> None:
         seq, now = self._number(), time.time()
         self._jobs.put((lambda db: _write_event(db, seq, now, event), _ignore))
+
+    async def heard(self, visit: int) -> tuple[Event, ...]:
+        """The messages and the server output of a visit, in order. Raises ``OSError``."""
+        found: list[Event] = []
+        await self._done(lambda db: found.extend(heard_in_visit(db, visit)))
+        return tuple(found)
 
     def edited(self, edit: Edit, timeline: int) -> None:
         seq, content = self._number(), edit_content(edit)
         row = (seq, timeline, content)
         self._jobs.put((lambda db: _execute(db, "insert into edit values (?, ?, ?)", row), _ignore))
 
-    def breakpoints(self, found: Iterable[Breakpoint], watches: Iterable[Watch] = ()) -> None:
+    def breakpoints(self, kept: KeptBreakpoints) -> None:
         """Keep these breakpoints and watches in the place of those before."""
-        rows = [(f"breakpoint {b.key}", pack(asdict(b))) for b in found]
-        rows += [(f"watch {w.kind} {w.text}", pack(asdict(w))) for w in watches]
+        rows = [(f"breakpoint {b.key}", pack(asdict(b))) for b in kept.breakpoints]
+        rows += [(f"watch {w.kind} {w.text}", pack(asdict(w))) for w in kept.watches]
+        rows.append(("on failure", pack(kept.on_failure)))
         self._jobs.put((lambda db: _write_breakpoints(db, rows), _ignore))
 
     async def close(self) -> None:
         """Everything is on disk when this returns."""
         self._jobs.put((None, _ignore))
         await asyncio.to_thread(self._thread.join)
+
+    async def _done(self, job: _Job) -> None:
+        """Wait until a job is carried out and committed. Raises ``OSError``."""
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[None] = loop.create_future()
+
+        def settle(error: Exception | None) -> None:
+            loop.call_soon_threadsafe(_settle, done, error)
+
+        self._jobs.put((job, settle))
+        await done
 
     def _number(self) -> int:
         self._seq += 1
@@ -157,12 +174,23 @@ class SessionWriter:
             db.executescript(TABLES)
             about = {"format": FORMAT, **self._about}
             db.executemany("insert into session values (?, ?)", [(k, _json(v)) for k, v in about.items()])
+        self._write_pipeline(db)
         return db
+
+    def _write_pipeline(self, db: sqlite3.Connection) -> None:
+        """Keep the pipeline as it is now, unless it is as it was."""
+        row = db.execute("select number, content from pipeline order by number desc limit 1").fetchone()
+        number, before = row if row is not None else (0, b"")
+        content = self._pipeline.content()
+        if content != before:
+            number += 1
+            db.execute("insert into pipeline values (?, ?)", (number, content))
+        self._pipeline_number = number
 
     def _write_visit(
         self, db: sqlite3.Connection, seq: int, timeline: tuple[int, int | None, int | None], moment: Moment
     ) -> None:
-        db.execute("insert or ignore into timeline values (?, ?, ?)", timeline)
+        db.execute("insert or ignore into timeline values (?, ?, ?, ?)", (*timeline, self._pipeline_number))
         visit = moment.visit
         saved = {name: self._version(db, variable) for name, variable in visit.saved.items()}
         content = visit_content(moment, saved)

@@ -28,6 +28,7 @@ def visit_content(moment: Moment, saved: Mapping[str, int]) -> bytes:
             "branch": visit.branch,
             "items": _items_content(visit.items),
             "saved": dict(saved),
+            "edits": [_plain_edit(edit) for edit in moment.edits],
             "edited_inputs": dict(visit.edited_inputs),
             "parameters": dict(visit.parameters),
             "extra": dict(visit.extra),
@@ -80,16 +81,19 @@ def read_cursor(content: list[dict[str, Any]]) -> Cursor:
 
 
 def edit_content(edit: Edit) -> bytes:
-    return pack(
-        {
-            "what": edit.what,
-            "name": edit.name,
-            "value": edit.value,
-            "item": edit.item,
-            "alias": edit.alias,
-            "after_visit": edit.after_visit,
-        }
-    )
+    return pack(_plain_edit(edit))
+
+
+def _plain_edit(edit: Edit) -> dict[str, Any]:
+    return {
+        "what": edit.what,
+        "name": edit.name,
+        "value": edit.value,
+        "item": edit.item,
+        "alias": edit.alias,
+        "after_visit": edit.after_visit,
+        "origin": edit.origin,
+    }
 
 
 def read_edit(content: bytes) -> Edit:

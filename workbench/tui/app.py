@@ -6,7 +6,7 @@ import asyncio
 import gc
 import signal
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,7 +15,6 @@ from textual.driver import Driver
 from textual.message import Message
 
 from workbench.cases.saved_run import SavedRun
-from workbench.engine.breakpoints import Breakpoint
 from workbench.engine.debugger import Debugger
 from workbench.engine.events import Emit, Event
 from workbench.pipeline.prepare import Prepared
@@ -98,7 +97,6 @@ class WorkbenchApp(ThemedApp):
         prepared: Prepared,
         make_debugger: Callable[[Emit], Debugger],
         *,
-        breakpoints: Iterable[Breakpoint] = (),
         clock: Clock = time.time,
         starts_servers: bool = True,
     ) -> None:
@@ -106,8 +104,6 @@ class WorkbenchApp(ThemedApp):
         self._starts_servers = starts_servers
         self.sub_title = visible(prepared.pipeline.file.name)
         self.engine = EngineThread(make_debugger, self._engine_told)
-        for found in breakpoints:
-            self.engine.debugger.breakpoints.set(found.step, found.condition)
         self._model = Model(self.engine.debugger, clock)
         self._is_leaving = False
         self._was_interrupted = False
@@ -197,7 +193,6 @@ class ReplayApp(ThemedApp):
 def run_workbench(
     prepared: Prepared,
     make_debugger: Callable[[Emit], Debugger],
-    breakpoints: Iterable[Breakpoint] = (),
     *,
     starts_servers: bool = True,
 ) -> Outcome:
@@ -205,7 +200,7 @@ def run_workbench(
 
     Without ``starts_servers`` each is started when a step of it is run.
     """
-    app = WorkbenchApp(prepared, make_debugger, breakpoints=breakpoints, starts_servers=starts_servers)
+    app = WorkbenchApp(prepared, make_debugger, starts_servers=starts_servers)
     _spare_the_collector()
     try:
         outcome = app.run()

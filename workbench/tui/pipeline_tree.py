@@ -85,7 +85,7 @@ class PipelineTree(RowsView):
         step, progress = row.step, self._progress(row.step)
         is_present = step.path == self._present
         left = (
-            _breakpoint_sign(self._model.debugger.breakpoints.by_step.get(step.path)),
+            _breakpoint_sign(self._model.debugger.breakpoints.shown_at(step.path, step.name)),
             Part(">", "present") if is_present else Part(" "),
             Part("  " * row.depth),
             _SIGNS[progress.status],

@@ -42,6 +42,6 @@ class SourceView(RowsView):
         )
 
     def _breaks_at(self, line: int) -> bool:
-        steps = self._model.debugger.program.steps
-        paths = self._model.debugger.breakpoints.by_step
-        return any(steps[path].position.line == line for path in paths if path in steps)
+        steps = self._model.debugger.program.steps.values()
+        breakpoints = self._model.debugger.breakpoints
+        return any(step.position.line == line and breakpoints.shown_at(step.path, step.name) for step in steps)

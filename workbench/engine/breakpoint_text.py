@@ -1,0 +1,86 @@
+"""Breakpoints and watches as a line of text: what ``--break`` and ``--watch`` take."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatchcase
+from typing import Any, get_args
+
+from workbench.engine.breakpoints import Breakpoint, Watch, WatchKind
+from workbench.engine.expressions import ExpressionError
+from workbench.engine.program import Program
+from workbench.pipeline.problems import nearest
+
+FORM = "STEP [after] [round N] [item N] [hits >=N|==N|%N][: CONDITION][=> TEMPLATE]"
+
+_LINE = re.compile(
+    r"""\s* (?P<where> line\s+\d+ | (?: "(?:[^"]|"")*" | [^\s:"] )+ )
+        (?P<options> [^:]*? ) \s*
+        (?: : (?P<condition> .*? ) )?
+        (?: => (?P<log> .* ) )? \s*""",
+    re.VERBOSE | re.DOTALL,
+)
+_OPTION = re.compile(
+    r"(?P<when>after|before)|(?P<name>round|item)\s+(?P<number>\d+)|hits\s+(?P<hits>(?:>=|==|%)?\s*\d+)"
+)
+
+
+def read_breakpoint(text: str, program: Program) -> Breakpoint:
+    """The breakpoint behind a line such as ``4.2 round 2: ret_psg[item] | length == 0``.
+
+    The step is a path, a line of the file (``line 12``), a block (``4.continue``), or a name or pattern of names
+    (``retriever.*``). Raises ``ExpressionError`` where it means no step or can't be read.
+    """
+    found = _LINE.fullmatch(text)
+    if found is None:
+        raise ExpressionError(f"`{text}` is no breakpoint; it is like: {FORM}")
+    condition, log = ((found[part] or "").strip() or None for part in ("condition", "log"))
+    result = Breakpoint(_step(found["where"], program), condition, log=log, **_options(found["options"], text))
+    result.check()
+    return result
+
+
+def _options(text: str, whole: str) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    rest = text.strip()
+    while rest:
+        found = _OPTION.match(rest)
+        if found is None:
+            raise ExpressionError(f"`{rest}` in `{whole}` is not understood; a breakpoint is like: {FORM}")
+        if found["when"]:
+            options["when"] = found["when"]
+        elif found["hits"]:
+            options["hit_count"] = found["hits"]
+        else:
+            options[found["name"]] = int(found["number"])
+        rest = rest[found.end() :].strip()
+    return options
+
+
+def _step(where: str, program: Program) -> str:
+    if where.startswith("line"):
+        step = program.pipeline.step_at_line(int(where[4:]))
+        if step is None:
+            raise ExpressionError(f"there is no step at {where} or below it")
+        return step.path
+    if where in program.steps or where in program.blocks:
+        return where
+    named = [step for step in program.steps.values() if fnmatchcase(step.name, where)]
+    if not named:
+        known = {*program.steps, *(step.name for step in program.steps.values())}
+        raise ExpressionError(f"{where}: there is no such step{nearest(where, known, noun='steps')}")
+    return named[0].path if len(named) == 1 else where
+
+
+def read_watch(text: str) -> Watch:
+    """The watch behind ``ret_psg written``, ``ret_psg changes``, ``ret_psg empty``, or an expression.
+
+    Raises ``ExpressionError`` for an expression that can't be read.
+    """
+    name, _, kind = text.strip().rpartition(" ")
+    for known in get_args(WatchKind):
+        if kind == known and known != "true" and name.isidentifier():
+            return Watch(known, name)
+    watch = Watch("true", text.strip())
+    watch.check()
+    return watch

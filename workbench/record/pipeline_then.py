@@ -1,0 +1,69 @@
+"""A pipeline as it was when a session began or was gone on with: to say later what has changed since."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import msgspec
+
+from workbench.pipeline.fingerprint import fingerprints
+from workbench.pipeline.outline import Outline, outline_of
+from workbench.pipeline.parameters import ParameterValue
+from workbench.pipeline.prepare import Prepared
+from workbench.record.redaction import Redactor
+from workbench.record.values import pack, unpack
+
+Parameters = Mapping[str, Mapping[str, ParameterValue]]
+
+
+@dataclass(frozen=True)
+class PipelineThen:
+    """``parameters`` (alias -> name -> value) are masked where they are secret; ``fingerprints`` are of all it uses."""
+
+    text: str = ""
+    outline: Outline = ()
+    parameters: Parameters = field(default_factory=dict)
+    fingerprints: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, prepared: Prepared, redactor: Redactor) -> PipelineThen:
+        masked = {
+            alias: {name: _masked(parameter, redactor) for name, parameter in section.items()}
+            for alias, section in prepared.parameters.values.items()
+        }
+        return cls(redactor.text(prepared.pipeline.text), outline_of(prepared.pipeline), masked, fingerprints(prepared))
+
+    def content(self) -> bytes:
+        return pack(asdict(self))
+
+    def begin_parameters(self, now: Parameters, redactor: Redactor) -> Parameters:
+        """What a run began with: as it was kept; a secret, of which only the mask was, is taken from those of today."""
+        begin: dict[str, dict[str, ParameterValue]] = {}
+        for alias, section in self.parameters.items():
+            today = now.get(alias, {})
+            begin[alias] = {name: _unmasked(then, today.get(name), redactor) for name, then in section.items()}
+        return begin
+
+
+def read_pipeline_then(content: bytes) -> PipelineThen:
+    """Raises ``ValueError`` where the bytes are damaged."""
+    fields: dict[str, Any] = unpack(content)
+    sections = fields["parameters"].items()
+    return PipelineThen(
+        fields["text"],
+        msgspec.convert(fields["outline"], Outline),
+        {alias: {n: msgspec.convert(p, ParameterValue) for n, p in section.items()} for alias, section in sections},
+        fields["fingerprints"],
+    )
+
+
+def _masked(parameter: ParameterValue, redactor: Redactor) -> ParameterValue:
+    return ParameterValue(redactor.value(parameter.value), parameter.origin, parameter.missing)
+
+
+def _unmasked(then: ParameterValue, now: ParameterValue | None, redactor: Redactor) -> ParameterValue:
+    if now is None or redactor.value(now.value) != then.value:
+        return then
+    return ParameterValue(now.value, then.origin, then.missing)
