@@ -269,3 +269,35 @@ async def test_any_walk_ends_as_a_straight_run(project: Path, lab_servers: Serve
     ]
     if session.memory():
         assert session.memory() == expected
+
+
+NOTED = "servers: {lab: servers/lab}\npipeline:\n- lab.get_items\n- lab.note\n- lab.extend\n- lab.tag\n"
+
+
+async def test_servers_that_are_out_of_step_are_restarted(project: Path, lab_servers: ServerHub) -> None:
+    (project / "parameter").mkdir()
+    (project / "parameter" / "p_parameter.yaml").write_text("lab: {note: remember}\n")
+    session = await opened(project, lab_servers, NOTED, keeps=True)
+    debugger = session.debugger
+    await debugger.run("continue")
+    assert debugger.out_of_step() == ()
+    await debugger.go_to(4)
+    assert debugger.out_of_step() == (), "nothing that keeps state lies in between"
+    stopped = await debugger.go_to(2)
+    assert debugger.out_of_step() == ("lab",)
+    assert "lab kept the state of what ran since" in stopped.why
+    await debugger.go_to_end()
+    assert debugger.out_of_step() == (), "it is where the server stands"
+    await debugger.go_to(4)
+    await debugger.run("over")
+    assert debugger.state.timeline == 2
+    await debugger.go_to(2)
+    assert debugger.out_of_step() == ("lab",), "also in a fork that shares the visit"
+    assert await debugger.restart_servers() == ("lab",)
+    assert debugger.out_of_step() == ()
+    calls = len(session.servers.calls)
+    await debugger.go_to(3)
+    await debugger.run("over")
+    assert [call.tool for call in session.servers.calls[calls:]] == ["note", "extend"], "brought to where it was"
+    assert debugger.out_of_step() == ()
+    await debugger.close()

@@ -34,7 +34,7 @@ async def test_moving_from_the_first_step(open_pipeline: Open, key: str, place: 
 async def test_stepping_out_of_a_branch_and_a_loop(open_pipeline: Open) -> None:
     opened = open_pipeline(LOOP)
     async with opened.running() as keys:
-        await keys.press("s", "s", "s", "s")
+        await keys.press("s", "s", "s", "s", "s")
         assert opened.debugger.state.place.step == "2.1.more.1"
         await keys.press("shift+f11")
         assert opened.debugger.state.place.step == "2.1"

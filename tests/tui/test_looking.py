@@ -14,7 +14,7 @@ from workbench.tui.heard import KEPT_CHARACTERS, Heard
 
 Open = Callable[..., Opened]
 SPEAK = "pipeline:\n- lab.get_items\n- lab.speak\n- lab.search\n"
-INTO_BRANCH = ("s", "s", "s", "s")
+INTO_BRANCH = ("s", "s", "s", "s", "s")
 
 
 def line_with(keys: Keys, text: str) -> str:
@@ -101,7 +101,7 @@ async def test_a_pause_that_is_waited_for_is_told(open_pipeline: Open) -> None:
 async def test_a_branch_is_under_way_until_the_run_has_left_it(open_pipeline: Open) -> None:
     opened = open_pipeline("pipeline:\n- lab.get_items\n" + LOOP[LOOP.index("- loop") :].replace("5", "1"))
     async with opened.running() as keys:
-        await keys.press("s", "s", "s")
+        await keys.press("s", "s", "s", "s")
         assert "● 2.1 branch" in keys.text()
         await keys.press("s")
         assert opened.debugger.state.place.step == "2.1.more.1"

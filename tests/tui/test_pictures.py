@@ -17,7 +17,7 @@ from workbench.tui.app import ReplayApp
 Open = Callable[..., Opened]
 Picture = tuple[str, str, tuple[str, ...], tuple[int, int]]
 STUMBLE = "pipeline:\n- lab.get_items\n- lab.stumble\n"
-INTO_BRANCH = ("s", "s", "s", "s")
+INTO_BRANCH = ("s", "s", "s", "s", "s")
 
 
 @pytest.mark.parametrize(
@@ -29,12 +29,13 @@ INTO_BRANCH = ("s", "s", "s", "s")
         ("source", LOOP, ("b", "full_stop", "full_stop", "full_stop"), (160, 45)),
         ("failed", STUMBLE, ("c",), (160, 45)),
         ("branch", LOOP, INTO_BRANCH, (160, 45)),
+        ("decided", LOOP, INTO_BRANCH[:-1], (160, 45)),
         ("second round", LOOP, (*INTO_BRANCH, "s", "s"), (160, 45)),
         ("finished", LOOP, ("c",), (160, 45)),
         ("lens", RAG, ("c", "i", "]"), (160, 45)),
         ("help", LOOP, ("question_mark",), (160, 45)),
         ("edit", LOOP, ("n", "3", "e"), (160, 45)),
-        ("decision", LOOP.replace("route_done", "route_oddly"), (*INTO_BRANCH, "d"), (160, 45)),
+        ("decision", LOOP.replace("route_done", "route_oddly"), (*INTO_BRANCH[:-1], "d"), (160, 45)),
         ("viewer", RAG, ("n", "n", "3", "enter"), (100, 30)),
         ("light", LOOP, ("n", "t"), (160, 45)),
         ("medium", LOOP, (*INTO_BRANCH, "5"), (100, 30)),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
-from tests.tui.support import RAG, Opened
+from tests.tui.support import LOOP, RAG, Opened
 
 Open = Callable[..., Opened]
 
@@ -65,3 +66,74 @@ async def test_answers_from_the_record_are_marked(open_pipeline: Open) -> None:
         opened.debugger.answers = "recorded"
         await keys.press("c", "u", "n")
         assert any("lab.generate  recorded" in line for line in keys.text().splitlines())
+
+
+async def test_round_by_round_back(open_pipeline: Open) -> None:
+    opened = open_pipeline(LOOP)
+    async with opened.running() as keys:
+        await keys.press("c", "W")
+        assert opened.debugger.state.position == len(opened.debugger.timeline.moments) - 1
+        await keys.press("W")
+        place = opened.debugger.state.place
+        assert (place.step, place.round) == ("2.1.router.1", (5,))
+        await keys.press("W")
+        assert opened.debugger.state.place.round == (4,)
+        assert "4/5" in keys.text(), "the tree tells the round of this place"
+
+
+async def test_the_tree_tells_of_the_place_that_was_gone_back_to(open_pipeline: Open) -> None:
+    opened = open_pipeline(LOOP)
+    async with opened.running() as keys:
+        await keys.press("c", "u")
+        assert re.search(r"✓ 2 +loop +5/5", keys.text())
+        await keys.press("4", "home", "enter")
+        assert "✓" not in keys.text().splitlines()[3]
+        assert "x 5" in keys.text()
+
+
+async def test_from_one_timeline_to_another(open_pipeline: Open) -> None:
+    opened = open_pipeline(RAG)
+    async with opened.running() as keys:
+        await keys.press("T")
+        assert "there is one timeline" in keys.text()
+        await keys.press("c", "u", "u", "n", "T")
+        assert "2  fork of 1 before visit 3 · 3 visits · here" in keys.text()
+        await keys.press("home", "enter")
+        assert opened.debugger.state.timeline == 1
+        assert opened.debugger.state.status == "finished"
+        entries = [entry.visit for entry in opened.screen._model.timeline]
+        assert entries == [1, 2, 3, 4]
+
+
+async def test_steps_are_answered_from_the_recording(open_pipeline: Open) -> None:
+    opened = open_pipeline(RAG)
+    async with opened.running() as keys:
+        await keys.press("c", "u", "u", "A", "down", "enter")
+        assert opened.debugger.answers == "recorded if equal"
+        calls = len(opened.tools.calls)
+        await keys.press("c")
+        assert len(opened.tools.calls) == calls
+        assert "recorded" in keys.text()
+
+
+async def test_an_output_is_edited_right_after_its_visit(open_pipeline: Open) -> None:
+    opened = open_pipeline(RAG)
+    async with opened.running() as keys:
+        await keys.press("c", "4", "home", "2", "full_stop", "i", "e")
+        assert "Item [0] of output q_ls of visit 1" in keys.text()
+        await keys.press("ctrl+a", *"plum", "ctrl+s")
+        assert opened.debugger.state.position == 1
+        assert opened.debugger.state.pool.variables["q_ls"].value[0] == "plum"
+        await keys.press("c")
+        assert opened.debugger.state.timeline == 2
+        assert any("lab.search  edited" in line for line in keys.text().splitlines())
+
+
+async def test_a_failed_step_may_end_the_run(open_pipeline: Open) -> None:
+    opened = open_pipeline(RAG)
+    async with opened.running() as keys:
+        await keys.press("X")
+        assert not opened.debugger.breakpoints.on_failure
+        assert "a failed step ends the run as failed" in keys.text()
+        await keys.press("X")
+        assert opened.debugger.breakpoints.on_failure

@@ -8,6 +8,9 @@ from typing import Any
 
 from workbench.engine.inputs import BoundInput
 from workbench.engine.pool import Variable
+from workbench.engine.recording import Answers
+from workbench.engine.timeline import Timeline
+from workbench.engine.values import count_of
 from workbench.pipeline.model import BranchStep
 from workbench.tui.action_screen import ActionScreen
 from workbench.tui.bridge import EngineThread
@@ -20,6 +23,12 @@ from workbench.tui.rows import RowsView
 from workbench.tui.step_pane import StepPane
 from workbench.tui.values_view import Path, path_name
 from workbench.tui.variables_pane import ParameterAt, VariablesPane
+
+ANSWERS: Mapping[str, Answers] = {
+    "run anew": "run",
+    "answered from the recording where their inputs are equal": "recorded if equal",
+    "answered from the recording": "recorded",
+}
 
 
 class Changes:
@@ -72,6 +81,8 @@ class Changes:
             self._screen.say("open the row (Space or →) and select the parameter to edit")
         elif rows is variables and variables.variable is not None:
             self._edit_variable(self._debugger.state.pool.variables[variables.variable], variables.index)
+        elif rows is step.outputs and step.output is not None:
+            self._edit_output(*step.output)
         elif rows is step.inputs and step.argument is not None:
             if step.inputs.named_value is None:
                 self._screen.say(f"item [{self._model.lens}] is {NOT_THIS_ITEM}")
@@ -108,6 +119,25 @@ class Changes:
 
         self._edit(f"Item [{item}] of {variable.name}", value, apply_to_item)
 
+    def _edit_output(self, visit: int, name: str) -> None:
+        """What a past visit gave; the run goes to right after it. With the lens on, the pinned item's entry."""
+        moment = self._debugger.moment(visit)
+        if name in moment.visit.parameters:
+            apply = partial(self._call, self._debugger.edit_output, visit, name)
+            self._edit(f"Parameter {name}, as visit {visit} left it", moment.visit.parameters[name], apply)
+            return
+        value, is_item = item_of_variable(moment.after, moment.visit.saved[name], self._model.lens)
+        item = self._model.lens if is_item else None
+        if value is NOT_THIS_ITEM:
+            self._screen.say(f"item [{item}] is {NOT_THIS_ITEM}")
+            return
+
+        async def apply_to_output(value: Any) -> None:
+            await self._call(self._debugger.edit_output, visit, name, value, item)
+
+        of_item = f"Item [{item}] of " if is_item else ""
+        self._edit(f"{of_item}output {name} of visit {visit}", value, apply_to_output)
+
     def _edit_input(self, given: BoundInput, position: int | None) -> None:
         """An input is edited as a whole, or with the lens on the one entry that is the pinned item's."""
         title = f"Input {given.argument}, for this visit only"
@@ -136,7 +166,7 @@ class Changes:
         step = self._model.present_step
         branch = self._debugger.program.blocks[step.path.rpartition(".")[0]].owner if step is not None else None
         if routes is None or step is None or not isinstance(branch, BranchStep):
-            self._screen.say("a decision can be changed where a router sent an item to a branch that is not there")
+            self._screen.say("a decision can be changed right after a router has made it: step over the router")
             return
         pool = self._debugger.state.pool
         first = next(iter(self._debugger.visits[-1].saved.values()), None)
@@ -159,15 +189,58 @@ class Changes:
         self._screen.app.push_screen(Confirm("Begin the run anew? What it has written so far is kept."), answered)
 
     def restart_server(self) -> None:
-        def chosen(alias: str | None) -> None:
-            if alias is not None:
-                self._engine.submit(self._debugger.restart_server, alias)
-
+        """Those whose state is ahead of the cursor come first, and go together."""
         aliases = self._debugger.prepared.pipeline.used_aliases()
-        self._screen.app.push_screen(Choose("Restart which server?", aliases), chosen)
+        stateful = self._debugger.out_of_step()
+        together = [f"{' and '.join(stateful)}: back to the state of this place"] if stateful else []
+
+        def chosen(name: str | None) -> None:
+            if name in together:
+                self._engine.submit(self._debugger.restart_servers)
+            elif name is not None:
+                self._engine.submit(self._debugger.restart_server, name)
+
+        self._screen.app.push_screen(Choose("Restart which server?", [*together, *aliases]), chosen)
+
+    # ---- timelines
+
+    def switch_timeline(self) -> None:
+        timelines = self._debugger.timelines
+        if len(timelines) == 1:
+            self._screen.say("there is one timeline: a fork begins where you go back and run on")
+            return
+        present = self._debugger.state.timeline
+        names = {_timeline_words(timeline, present): number for number, timeline in timelines.items()}
+
+        def chosen(name: str | None) -> None:
+            if name is not None:
+                self._engine.submit(self._debugger.switch_to, names[name])
+
+        self._screen.app.push_screen(Choose("Go to which timeline?", list(names)), chosen)
+
+    def choose_answers(self) -> None:
+        def chosen(name: str | None) -> None:
+            if name is not None:
+                self._debugger.answers = ANSWERS[name]
+                self._screen.say(f"steps after a fork: {name}")
+
+        self._screen.app.push_screen(Choose("Steps that were recorded are, after a fork", list(ANSWERS)), chosen)
+
+    def switch_failures(self) -> None:
+        is_on = not self._debugger.breakpoints.on_failure
+        self._breakpoints(self._debugger.breakpoints.stop_on_failure, is_on)
+        self._screen.say("a failed step stops the run" if is_on else "a failed step ends the run as failed")
 
     async def _call(self, command: Callable[..., Any], *args: Any) -> None:
         await self._engine.call(command, *args)
+
+
+def _timeline_words(timeline: Timeline, present: int) -> str:
+    begin = f"fork of {timeline.parent} before visit {timeline.parent_visit}" if timeline.parent else "the first"
+    if timeline.parent and timeline.parent_visit is None:
+        begin = f"fork of {timeline.parent} at its end"
+    here = " · here" if timeline.number == present else ""
+    return f"{timeline.number}  {begin} · {count_of(len(timeline.moments), 'visit')}{here}"
 
 
 def _entry(value: Any, path: Path) -> Any:

@@ -81,6 +81,7 @@ class Model:
         self.progress = Progress()
         self.timeline: list[Entry] = []
         self._since_back = 0
+        self._shown_timeline = self.debugger.state.timeline
         self.heard = Heard()
         self._before: VariablePool = self.debugger.state.pool
         self._at_stop = self._before
@@ -104,10 +105,9 @@ class Model:
             case SessionStarted():
                 self._begin()
                 self.timeline, self._restored = self._restored, []
+                self._show_progress()
             case WentBack():
-                self.progress = Progress.after(self.debugger.visits)
-                self._before = self.debugger.state.pool
-                self._since_back = len(self.timeline)
+                self._went_back(event)
             case Forked():
                 self._fork(event)
             case Continued():
@@ -133,8 +133,21 @@ class Model:
             case _:
                 pass
 
+    def _went_back(self, event: WentBack) -> None:
+        if event.timeline != self._shown_timeline:
+            self._shown_timeline = event.timeline
+            self.timeline = [Entry(_finished(visit), visit.number) for visit in self.debugger.timeline.visits]
+        self._show_progress()
+        self._before = self.debugger.state.pool
+        self._since_back = len(self.timeline)
+
+    def _show_progress(self) -> None:
+        """How far the run is, where no event has told it: after going back, and in a session that is gone on with."""
+        self.progress = Progress.after(self.debugger.program, self.debugger.state.cursor, self.debugger.visits)
+
     def _fork(self, event: Forked) -> None:
         """What the fork shares stays, and what was done since the run went back; the rest belongs to the other one."""
+        self._shown_timeline = event.number
         visits = [entry.visit for entry in self.timeline]
         shared = visits.index(event.parent_visit) if event.parent_visit in visits else len(visits)
         self.timeline = [*self.timeline[:shared], Entry(event), *self.timeline[max(shared, self._since_back) :]]

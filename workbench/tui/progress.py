@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from workbench.engine.cursor import Cursor
 from workbench.engine.events import (
     BranchRouted,
     Event,
@@ -16,7 +18,9 @@ from workbench.engine.events import (
     VisitFinished,
     VisitStarted,
 )
+from workbench.engine.program import Program
 from workbench.engine.visit import Visit
+from workbench.pipeline.model import LoopStep
 
 StepStatus = Literal["not reached", "running", "done", "skipped", "failed", "cancelled"]
 
@@ -43,11 +47,28 @@ class Progress:
         self._steps: dict[str, StepProgress] = {}
 
     @classmethod
-    def after(cls, visits: Iterable[Visit]) -> Progress:
-        """That of a run that has gone back: the steps of the visits before the cursor are done."""
+    def after(cls, program: Program, cursor: Cursor, visits: Sequence[Visit]) -> Progress:
+        """That of a run that has gone back: what the visits before the cursor have done, in the present rounds."""
         progress = cls()
-        for visit in visits:
+        loops = [block for block in program.blocks.values() if block.kind == "loop"]
+        rounds = _rounds(program, cursor)
+        for visit in reversed(visits):
+            around = [loop for loop in loops if _is_inside(visit.step, loop.path)]
+            depth = next((n for n, loop in enumerate(around) if loop.path not in rounds), len(around))
+            here = rounds[around[depth - 1].path] if depth else ()
+            if visit.step in progress._steps or visit.round[:depth] != here:
+                continue
             progress._put(visit.step, StepProgress("done", visit.seconds, note="; ".join(visit.warnings)))
+            for loop, number in zip(around[depth:], visit.round[depth:], strict=False):
+                if loop.path not in progress._steps and isinstance(loop.owner, LoopStep):
+                    progress._put(loop.path, StepProgress("done", round=number, times=loop.owner.times))
+            branch = program.blocks[visit.step.rpartition(".")[0]].owner
+            if visit.routes and branch is not None:
+                progress._put(branch.path, StepProgress("done", taken=Counter(visit.routes.values())))
+        for path, numbers in rounds.items():
+            owner = program.blocks[path].owner
+            if isinstance(owner, LoopStep):
+                progress._put(path, StepProgress("running", round=numbers[-1], times=owner.times))
         return progress
 
     def of(self, step: str) -> StepProgress:
@@ -81,3 +102,18 @@ class Progress:
 
     def _forget_inside(self, step: str) -> None:
         self._steps = {path: known for path, known in self._steps.items() if not path.startswith(f"{step}.")}
+
+
+def _rounds(program: Program, cursor: Cursor) -> dict[str, tuple[int, ...]]:
+    """The rounds of each loop around a cursor, outermost first: its path -> the numbers down to its own."""
+    rounds: dict[str, tuple[int, ...]] = {}
+    numbers: tuple[int, ...] = ()
+    for frame in cursor.frames:
+        if program.blocks[frame.block].kind == "loop":
+            numbers = (*numbers, frame.round)
+            rounds[frame.block] = numbers
+    return rounds
+
+
+def _is_inside(step: str, loop: str) -> bool:
+    return step.startswith(f"{loop}.")

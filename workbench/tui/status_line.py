@@ -48,7 +48,8 @@ def reason_parts(model: Model, width: int) -> tuple[list[Part], list[Part]]:
 def _why(model: Model, state: State) -> Part:
     """Why it stands, in one line; while it runs, how far its call is, and that it will be the last one."""
     if state.is_past and state.stop is not None and state.stop.reason == "went back":
-        return Part(f"in the past: {state.stop.why}; running on begins a fork", "mark")
+        offer = "; S restarts" if model.debugger.out_of_step() else ""
+        return Part(f"in the past: {state.stop.why}{offer}; running on begins a fork", "mark")
     if state.stop is not None and state.stop.reason != "finished":
         return Part(state.stop.why.split("\n")[0][:400], "bad" if state.stop.reason == "failed" else "dim")
     if state.status != "running":
@@ -71,7 +72,7 @@ def _status(model: Model, state: State) -> Iterator[Part]:
         yield Part(f"{reason} ", "bad")
         yield Part(where)
     elif state.status == "stopped":
-        yield Part("paused before ", "good")
+        yield Part("paused after " if model.debugger.routes is not None else "paused before ", "good")
         yield Part(where)
     else:
         yield Part({"finished": "finished", "starting": "starting", "closed": "closing"}[state.status], "good")
@@ -95,7 +96,9 @@ def _hint(model: Model, state: State) -> list[Part]:
     elif state.status != "stopped":
         hints = []
     elif model.debugger.routes is not None:
+        is_failed = state.stop is not None and state.stop.reason == "failed"
         hints = [("d", "changes the decision"), ("r", "asks the router again")]
+        hints += [] if is_failed else [("F10", "follows it")]
     elif state.stop is not None and state.stop.reason in ("failed", "cancelled"):
         hints = [("r", "tries again"), ("e", "edits an input")]
     else:

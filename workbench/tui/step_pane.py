@@ -83,6 +83,19 @@ class StepPane(Guarded, Vertical):
         given = next((given for given in bound.inputs if given.argument == node.root.key), None)
         return (given, position_in_input(given, bound, self._model.lens)) if given is not None else None
 
+    @property
+    def outputs(self) -> ValuesView:
+        return self.query_one("#output", ValuesView)
+
+    @property
+    def output(self) -> tuple[int, str] | None:
+        """Visit and name of the output at the cursor, if it is one of this timeline that can be changed."""
+        node, visit = self.outputs.node, self._visit
+        if node is None or visit is None or self._model.debugger.timeline.index_of(visit.number) is None:
+            return None
+        name = next((name for name in (*visit.saved, *visit.parameters) if (visit.number, name) == node.root.key), None)
+        return (visit.number, name) if name is not None else None
+
     def show_tab(self, index: int) -> None:
         self._front = index % len(TABS)
         front, others = self.view, list(self.query(RowsView).exclude(f"#{self.view.id}"))
@@ -126,7 +139,7 @@ class StepPane(Guarded, Vertical):
         self._show_title()
         bound = self._bound()
         self.inputs.show(list(self._inputs(bound)), self._no_inputs(bound))
-        self.query_one("#output", ValuesView).show(list(self._outputs()), self._no_outputs())
+        self.outputs.show(list(self._outputs()), self._no_outputs())
         self._show_said()
         self.query_one("#prompt", TextView).show(self._prompt(bound))
         self.source.show(step)
@@ -179,7 +192,8 @@ class StepPane(Guarded, Vertical):
     def _is_next(self) -> bool:
         state = self._model.debugger.state
         is_at_cursor = self._step is not None and self._step.path == state.place.step
-        return is_at_cursor and state.status == "stopped" and not self.is_past
+        has_decided = self._model.debugger.routes is not None
+        return is_at_cursor and state.status == "stopped" and not self.is_past and not has_decided
 
     def _bound(self) -> BoundInputs | Skip | StepError | None:
         """The inputs of the visit; of the step that runs next, what it would be given."""
@@ -224,7 +238,10 @@ class StepPane(Guarded, Vertical):
             if is_item and variable.written is not None and lens not in variable.written:
                 value = NOT_THIS_ITEM
             notes = (Part(_visit_words(self._visit), "dim"),) if self._is_next else ()
-            yield Root(f"{name} [{lens}]" if is_item else name, value, notes, key=self._visit.number)
+            yield Root(f"{name} [{lens}]" if is_item else name, value, notes, key=(self._visit.number, name))
+        for name, value in self._visit.parameters.items():
+            notes = (Part(f"parameter of {self._visit.alias}", "dim"),)
+            yield Root(name, self._model.without_secrets(value), notes, key=(self._visit.number, name))
         for name, value in self._visit.extra.items():
             yield Root(name, value, (Part("not declared as an output", "warning"),), key=self._visit.number)
 

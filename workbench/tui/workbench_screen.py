@@ -210,6 +210,9 @@ class WorkbenchScreen(PaneScreen):
     def action_step_forth(self) -> None:
         self._go(self._engine.debugger.step_forth)
 
+    def action_round_back(self) -> None:
+        self._go(self._engine.debugger.round_back)
+
     def action_go_to_end(self) -> None:
         self._go(self._engine.debugger.go_to_end)
 
@@ -220,6 +223,15 @@ class WorkbenchScreen(PaneScreen):
 
     def action_cancel(self) -> None:
         self._engine.submit(self._engine.debugger.cancel)
+
+    def action_switch_timeline(self) -> None:
+        self._changes.switch_timeline()
+
+    def action_answers(self) -> None:
+        self._changes.choose_answers()
+
+    def action_switch_failures(self) -> None:
+        self._changes.switch_failures()
 
     def action_restart(self) -> None:
         self._changes.restart()
@@ -245,7 +257,9 @@ class WorkbenchScreen(PaneScreen):
         if not self._changes.edit(self.rows_in_front(), self._step, self._variables):
             self._step.show_tab(0)
             self.action_show_pane(2)
-            self.say("an input of the step that runs next, a variable or a parameter can be edited: select it first")
+            self.say(
+                "select what is to be edited: an input of the step that runs next, an output, a variable or a parameter"
+            )
 
     def _selected_step(self) -> str | None:
         """The step at the tree's cursor; in the source, the one at that line."""
