@@ -68,6 +68,7 @@ async def _run(wiring: Wiring, narrator: Narrator, *, with_events: bool) -> tupl
     except OSError as error:
         narrator.warn(str(error))
         return Exit.WRONG, None
+    debugger.breakpoints.is_on = False  # those of a session that is gone on with are the screen's
     with _interruptible(task):
         try:
             return await _to_the_end(debugger, narrator), debugger

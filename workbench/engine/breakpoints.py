@@ -160,6 +160,8 @@ class Breakpoints:
         self.watches: tuple[Watch, ...] = ()
         self.on_failure = True
         """Whether a failed step stops the run, to be mended and tried again; without, it ends the run as failed."""
+        self.is_on = True
+        """Whether any of them stops the run now."""
         self.changed: Callable[[], None] = lambda: None
         """Called after every change but a hit."""
 
@@ -189,7 +191,8 @@ class Breakpoints:
 
     def at(self, path: str, name: str, when: When) -> Iterator[Breakpoint]:
         """Those that a step's path or name meets."""
-        return (found for found in self.by_step.values() if found.when == when and found.matches(path, name))
+        known = self.by_step.values() if self.is_on else ()
+        return (found for found in known if found.when == when and found.matches(path, name))
 
     def shown_at(self, path: str, name: str) -> Breakpoint | None:
         """The breakpoint to show at a step: one of its own first, else one by a pattern of names."""
@@ -232,7 +235,7 @@ class Breakpoints:
         reasons = []
         seen = []
         for watch in self.watches:
-            why = watch.reason(before, after, context) if watch.is_enabled else None
+            why = watch.reason(before, after, context) if watch.is_enabled and self.is_on else None
             reasons += [why] if why is not None else []
             is_true = watch.kind == "true" and watch.is_true(after, context)
             seen.append(replace(watch, hits=watch.hits + (why is not None), was_true=is_true))
