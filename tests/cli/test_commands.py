@@ -247,11 +247,69 @@ def test_a_killed_run_leaves_no_server_and_can_be_resumed(project: Path, capsys:
     assert session.stat().st_mode & 0o777 == 0o600
     assert main(["resume", str(session)]) == 0
     assert (project / "calls.log").read_text() == "log\nlog\n", "no finished step ran again"
-    assert "[0] a" in capsys.readouterr().out
+    captured = capsys.readouterr()
+    assert "[0] a" in captured.out
+    assert "visit 3 (step 3 once.sleep) was interrupted in its call: it runs anew" in captured.err
     (file,) = (project / "output").glob("*.json")
     assert [entry["step"] for entry in json.loads(file.read_text())] == [
         "once.give", "once.log", "once.sleep", "once.log",
     ]  # fmt: skip
+
+
+MARKS = """\
+from workbench.mcp.kit import ToolServer
+app = ToolServer("marks")
+
+@app.tool(output="->q_ls")
+def give() -> dict:
+    return {"q_ls": ["a", "b"]}
+
+@app.tool(output="q_ls,mark->q_ls")
+def log(q_ls: list[str], mark: int) -> dict:
+    with open("calls.log", "a") as file:
+        file.write(f"{mark}\\n")
+    return {"q_ls": [q + str(mark) for q in q_ls]}
+
+app.run()
+"""
+
+
+@pytest.mark.parametrize("boundary", [1, 2, 3, 4, 5])
+def test_killed_at_any_boundary_no_finished_step_runs_again(
+    project: Path, capsys: pytest.CaptureFixture[str], boundary: int
+) -> None:
+    (project / "servers" / "marks" / "src").mkdir(parents=True)
+    (project / "servers" / "marks" / "src" / "marks.py").write_text(MARKS)
+    steps = "".join(f"- marks.log: {{input: {{mark: {mark}}}}}\n" for mark in range(2, 7))
+    write(project, f"servers: {{marks: servers/marks}}\npipeline:\n- marks.give\n{steps}")
+    process = start(project, "run", "p.yaml")
+    finished = wait_for(process, f"   {boundary} {boundary}  marks")
+    process.kill()
+    process.communicate()
+    (session,) = (project / "sessions").glob("*.ragwb")
+    assert main(["resume", str(session), "--run"]) == 0
+    marks = [int(line) for line in (project / "calls.log").read_text().split()]
+    under_way = [mark for mark in set(marks) if marks.count(mark) > 1]
+    assert sorted(set(marks)) == [2, 3, 4, 5, 6]
+    assert len(marks) - len(set(marks)) == len(under_way) <= 1, "at most the call under way ran anew"
+    assert all(f"   {mark} {mark}  marks" not in finished for mark in under_way)
+    assert capsys.readouterr().out.split()[-1] == "b23456"
+
+
+def test_a_full_disk_keeps_what_was_kept(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    steps = "- loop: {times: 100, steps: [text.upper: {output: {out_ls: q_ls}}]}\n"
+    write(project, f"servers: {{data: servers/data, text: servers/text}}\npipeline:\n- data.give\n{steps}")
+    command = [sys.executable, "-m", "workbench.cli.main", "run", "p.yaml"]
+    limited = ["bash", "-c", 'ulimit -f 300; exec "$@"', "bash", *command]
+    done = subprocess.run(limited, cwd=project, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert "what it gave can't be kept" in done.stderr
+    assert "is the disk full" in done.stderr
+    assert "Traceback" not in done.stderr
+    (session,) = (project / "sessions").glob("*.ragwb")
+    assert main(["resume", str(session), "--run"]) == 0
+    (_, memory) = sorted((project / "output").glob("memory_*.json"))
+    assert len(json.loads(memory.read_text())) == 101
 
 
 def test_a_server_that_hangs_at_its_start_can_be_given_up(project: Path) -> None:

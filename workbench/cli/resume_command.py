@@ -58,6 +58,8 @@ def _wiring(path: Path) -> Wiring | None:
         say(f"{path}: the pipeline of this session can't be read any more:")
         say_problems(error)
         return None
+    if saved.interrupted is not None:
+        say(f"{saved.interrupted} was interrupted in its call: it runs anew")
     for what in differences(saved.pipeline.fingerprints, fingerprints(prepared)):
         say(f"changed since: {what}{_touched(what, saved)}")
     return Wiring(prepared, options, saved)

@@ -15,7 +15,7 @@ import msgspec
 from workbench.engine.breakpoints import Breakpoint, KeptBreakpoints, Watch
 from workbench.engine.edits import edited_parameter, edited_variable
 from workbench.engine.entries import Entries, kept_form
-from workbench.engine.events import WentBack
+from workbench.engine.events import VisitFailed, VisitStarted, WentBack
 from workbench.engine.pool import Variable, VariablePool, unset_entries
 from workbench.engine.ports import Edit, Timing
 from workbench.engine.timeline import Checkpoint, Moment, Timeline
@@ -49,6 +49,8 @@ class SavedSession:
     """What the first timeline began with."""
     late_edits: tuple[Edit, ...] = ()
     breakpoints: KeptBreakpoints = field(default_factory=KeptBreakpoints)
+    interrupted: str | None = None
+    """The visit that was under way when the program ended without a word, as number, step and name."""
     last_seq: int = 0
     versions: Mapping[int, Variable] = field(default_factory=dict)
 
@@ -138,6 +140,7 @@ class _Reading:
                 tuple(Watch(**content) for content in self._stops("watch")),
                 next(self._stops("on failure"), True),
             ),
+            self._interrupted(rows[-1][0] if rows else 0),
             self._last("seq", "visit", "edit", "event", "message"),
             self.versions,
         )
@@ -151,6 +154,14 @@ class _Reading:
         rows = self.db.execute(statement, (present.number, max(last_visit, travelled)))
         edits = [read_edit(content) for (content,) in rows]
         return tuple(edit for edit in edits if edit.after_visit == after)
+
+    def _interrupted(self, last_visit: int) -> str | None:
+        statement = "select type, content from event where seq > ? and type in (?, ?) order by seq desc limit 1"
+        row = self.db.execute(statement, (last_visit, VisitStarted.type, VisitFailed.type)).fetchone()
+        if row is None or row[0] == VisitFailed.type:
+            return None
+        content = unpack(row[1])
+        return f"visit {content['visit']} (step {content['step']} {content['name']})"
 
     def _stops(self, kind: str) -> Iterator[Any]:
         for key, content in self.db.execute("select key, content from breakpoint order by key"):

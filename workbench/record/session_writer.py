@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import queue
 import sqlite3
@@ -73,7 +74,7 @@ class SessionWriter:
         if isinstance(failure, FileExistsError):
             raise failure
         if failure is not None:
-            raise OSError(f"the session file {path} can't be written: {failure}")
+            raise OSError(f"the session file {path} can't be written: {_reason(failure)}")
 
     # ---- called by the engine, on its loop
 
@@ -132,6 +133,8 @@ class SessionWriter:
         try:
             db = self._open()
         except (sqlite3.Error, OSError) as error:
+            if self._is_new and not isinstance(error, FileExistsError):
+                self._remove()
             opened.put(error)
             return
         opened.put(None)
@@ -144,6 +147,12 @@ class SessionWriter:
             for _, settle in batch:
                 settle(failure)
         db.close()
+
+    def _remove(self) -> None:
+        """Nothing is left of a file that could not be begun."""
+        for ending in ("", "-wal", "-shm"):
+            with contextlib.suppress(OSError):
+                self.path.with_name(self.path.name + ending).unlink(missing_ok=True)
 
     def _forget(self) -> None:
         """What was thought to be written may have been rolled back: from here on everything is written anew."""
@@ -286,7 +295,15 @@ def _settle(done: asyncio.Future[None], error: Exception | None) -> None:
     if error is None:
         done.set_result(None)
     else:
-        done.set_exception(OSError(f"the session file could not be written: {error}"))
+        done.set_exception(OSError(f"the session file could not be written: {_reason(error)}"))
+
+
+def _reason(error: Exception) -> str:
+    """What SQLite says of a file, with what is mostly behind it."""
+    if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
+        return f"{error}: another program holds it"
+    is_io = isinstance(error, sqlite3.OperationalError) and ("I/O" in str(error) or "full" in str(error))
+    return f"{error}: is the disk full, or a quota used up?" if is_io else str(error)
 
 
 def _ignore(error: Exception | None) -> None:
