@@ -301,3 +301,49 @@ async def test_servers_that_are_out_of_step_are_restarted(project: Path, lab_ser
     assert [call.tool for call in session.servers.calls[calls:]] == ["note", "extend"], "brought to where it was"
     assert debugger.out_of_step() == ()
     await debugger.close()
+
+
+FAILING = HEAD + "- lab.extend\n- lab.tag\n- lab.search\n"
+
+
+async def failed_at_tag(project: Path, hub: ServerHub, *, keeps: bool = False) -> Session:
+    """A run that failed: the third step can't read what an edit put into its list."""
+    session = await opened(project, hub, FAILING, keeps=keeps)
+    await session.debugger.run_to("3")
+    session.debugger.edit_variable("q_ls", 7, 0)
+    assert (await session.debugger.run("continue")).reason == "failed"
+    return session
+
+
+async def test_a_failed_step_edited_and_retried(project: Path, lab_servers: ServerHub) -> None:
+    session = await failed_at_tag(project, lab_servers)
+    debugger = session.debugger
+    debugger.edit_variable("q_ls", "seven", 0)
+    assert (await debugger.retry()).reason == "step"
+    assert debugger.visits[-1].attempt == 2
+    assert debugger.visits[-1].number == 3, "a retry is another attempt of its visit"
+    assert debugger.evaluate("tagged_ls[0]") == "seven!"
+
+
+async def test_a_failed_step_left_and_resumed(project: Path, lab_servers: ServerHub) -> None:
+    resumed = await (await failed_at_tag(project, lab_servers, keeps=True)).resumed()
+    debugger = resumed.debugger
+    assert debugger.state.place.step == "3"
+    assert debugger.evaluate("q_ls[0]") == 7, "the edit before the failure is there"
+    assert (await debugger.run("continue")).reason == "failed"
+    debugger.edit_input("q_ls", ["a", "b", "c", "d"])
+    assert (await debugger.run("over")).reason == "step"
+    assert debugger.evaluate("tagged_ls") == ["a!", "b!", "c!", "d!"]
+    await debugger.close()
+
+
+async def test_a_fork_before_a_failed_step(project: Path, lab_servers: ServerHub) -> None:
+    session = await failed_at_tag(project, lab_servers, keeps=True)
+    debugger = session.debugger
+    await debugger.step_back()
+    assert (await debugger.run("continue")).reason == "finished", "without the edit that made it fail"
+    assert debugger.state.timeline == 2
+    assert len(debugger.timelines[1].moments) == 2, "the timeline that failed stays as it was"
+    resumed = await session.resumed()
+    assert [len(t.moments) for t in resumed.debugger.timelines.values()] == [2, 4]
+    await resumed.debugger.close()

@@ -40,10 +40,15 @@ class Window:
         os.close(slave)
         self.read_until(b"ragwb replay")
 
-    def read_until(self, wanted: bytes, seconds: float = 20) -> None:
-        told, end = b"", time.monotonic() + seconds
+    def read_until(self, wanted: bytes, seconds: float = 20, *, pressing: bytes = b"") -> None:
+        """With ``pressing``, a key is pressed again and again: what is typed while a terminal is set up can be lost."""
+        told, begin, presses = b"", time.monotonic(), 0
         while wanted not in told:
-            assert time.monotonic() < end, told[-2000:]
+            passed = time.monotonic() - begin
+            assert passed < seconds, told[-2000:]
+            if pressing and passed >= presses:
+                os.write(self.master, pressing)
+                presses += 1
             if select.select([self.master], [], [], 0.2)[0]:
                 told += os.read(self.master, 65536)
 
@@ -80,8 +85,7 @@ def test_continued_twice_it_has_one_reader(window: Window) -> None:
     for _ in range(2):
         window.ragwb.send_signal(signal.SIGCONT)
         time.sleep(0.3)
-    os.write(window.master, b"q")
-    window.read_until(END_OF_SCREEN)
+    window.read_until(END_OF_SCREEN, pressing=b"q")
     deadline = time.monotonic() + 8
     while window.ragwb.poll() is None and time.monotonic() < deadline:
         if select.select([window.master], [], [], 0.1)[0]:
