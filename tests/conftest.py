@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 
 import pytest_asyncio
@@ -7,6 +8,9 @@ import pytest_asyncio
 from tests.support import CONFORMANCE
 from workbench.mcp.hub import ServerHub
 from workbench.pipeline.prepare import prepare
+
+# Tests start servers that nobody was asked about; tests/cli/test_trust.py takes this back.
+os.environ["RAGWB_TRUST"] = "all"
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
+
+from workbench.pipeline.user_folders import state_folder
 
 
 def log_file() -> Path:
-    """``ragwb/ragwb.log`` in the user's state folder; the folder is made."""
-    state = os.environ.get("XDG_STATE_HOME")
-    folder = (Path(state) if state else Path.home() / ".local" / "state") / "ragwb"
+    """``ragwb.log`` in the user's state folder; the folder is made."""
+    folder = state_folder()
     folder.mkdir(parents=True, exist_ok=True)
     return folder / "ragwb.log"

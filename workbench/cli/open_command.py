@@ -7,7 +7,9 @@ import gc
 import sys
 
 from workbench.cli.exits import Exit
+from workbench.cli.named import found_pipeline
 from workbench.cli.report import say, say_problems
+from workbench.cli.trust import may_start
 from workbench.engine.breakpoints import Breakpoint
 from workbench.engine.expressions import ExpressionError, check_expression
 from workbench.pipeline.model import walk
@@ -21,7 +23,7 @@ SAVED = (".json", ".jsonl")
 def open_file(options: argparse.Namespace) -> int:
     # Until the screen is there nothing is garbage: collecting would only put off the first picture.
     gc.disable()
-    options.file = options.files[0]
+    options.file = found_pipeline(options.files[0])
     if options.file.suffix in SAVED:
         from workbench.cli.replay_command import replay
 
@@ -45,6 +47,8 @@ def open_file(options: argparse.Namespace) -> int:
         return Exit.WRONG
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         say(f"ragwb: the workbench needs a terminal; without one: ragwb run {options.file}")
+        return Exit.WRONG
+    if not may_start(prepared, yes=options.yes):
         return Exit.WRONG
     from workbench.cli.screen import open_workbench
     from workbench.cli.wiring import Wiring, recorded_options

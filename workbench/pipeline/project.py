@@ -47,6 +47,11 @@ class ServerSource:
     """A ``server.yaml`` beside the server."""
 
 
+def is_shipped(source: ServerSource) -> bool:
+    """Whether the server is one of those that ragwb brings along, by whichever name it was found."""
+    return source.script is not None and source.script.is_relative_to(shipped_folder() / "servers")
+
+
 class ServerNotFound(Exception):
     """The entry under ``servers:`` leads to no server. ``str()`` says where it was looked for."""
 
