@@ -123,6 +123,28 @@ async def test_five_megabytes_of_cjk(shared: Bench) -> None:
     assert answer.started <= answer.at
 
 
+async def test_a_result_says_where_its_time_went(shared: Bench) -> None:
+    slept = (await shared.call("w", "slow", {"seconds": 0.3})).timing
+    assert slept is not None
+    assert 0.3 <= slept.server < 3
+    assert slept.transport < 0.2
+    assert slept.waiting < 0.1
+    big = (await shared.call("w", "big", {"count": 26_000})).timing
+    assert big is not None
+    assert big.transport > 0.02
+
+
+async def test_the_start_of_a_server_is_waiting(bench: Callable[..., Bench], tmp_path: Path) -> None:
+    made = bench({"w": python_server("w", SERVERS / "workshop.py", tmp_path)})
+    timing = (await made.call("w", "bare", {"count": 1})).timing
+    assert timing is not None
+    assert timing.waiting > timing.server + timing.transport
+    asked = (await made.call("w", "ask", {"q_ls": ["q"], "template": "t"}, kind="prompt")).timing
+    assert asked is not None
+    assert asked.waiting < 0.1
+    assert asked.server > 0
+
+
 async def test_cancelling_leaves_the_server_alive(shared: Bench) -> None:
     call = asyncio.create_task(shared.tool("w", "slow", seconds=600, visit=55))
     await until(lambda: any(e.text == "slow begins" and e.visit == 55 for e in shared.of("server_output", "w")))
