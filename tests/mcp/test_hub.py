@@ -225,3 +225,25 @@ async def test_a_call_may_be_given_a_limit(bench: Callable[..., Bench], tmp_path
     with pytest.raises(ToolFailed, match=r"^w\.slow failed: no answer within 0\.3 s$"):
         await limited.tool("w", "slow", seconds=600)
     assert await limited.tool("w", "bare", count=1) == 2
+
+
+async def test_servers_get_the_environment_that_is_meant_for_them(
+    bench: Callable[..., Bench], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("LAB_KEY", "LAB_OTHER", "SECRET_PLAN", "https_proxy", "LC_TIME"):
+        monkeypatch.setenv(name, "1")
+    (tmp_path / "w.py").write_text(
+        "import os\nfrom workbench.mcp.kit import ToolServer\napp = ToolServer('w')\n"
+        "@app.tool\ndef env() -> list[str]: return sorted(os.environ)\napp.run()\n"
+    )
+    w, root = tmp_path / "w.py", str(Path(__file__).parents[2])
+    made = bench(
+        {
+            "all": python_server("all", w, tmp_path),
+            "few": python_server("few", w, tmp_path, passed_env=("LAB_*",), env={"OWN": "x", "PYTHONPATH": root}),
+        }
+    )
+    everything, few = await made.tool("all", "env"), await made.tool("few", "env")
+    assert "SECRET_PLAN" in everything
+    assert {"LAB_KEY", "LAB_OTHER", "OWN", "PATH", "https_proxy", "LC_TIME", "RAGWB_PROJECT"} <= set(few)
+    assert "SECRET_PLAN" not in few

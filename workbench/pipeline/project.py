@@ -45,6 +45,10 @@ class ServerSource:
     parameter_file: Path | None = None
     description_file: Path | None = None
     """A ``server.yaml`` beside the server."""
+    python: str | None = None
+    """The interpreter that the configuration names for it."""
+    passed_env: tuple[str, ...] | None = None
+    """Patterns of the environment variables it gets beyond the basic ones; None is all."""
 
 
 class ServerNotFound(Exception):
