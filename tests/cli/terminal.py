@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 class Typed:
-    """A running command with a terminal for its input and its messages; its stdout is a pipe, unless it is asked for."""
+    """A running command with a terminal for its input and its messages, and for its stdout if it has a screen."""
 
     def __init__(self, folder: Path, *arguments: str, screen: bool = False) -> None:
         self._end, other = pty.openpty()

@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.terminal import typed
 from workbench.cli.main import main
+from workbench.pipeline.project import shipped_folder
 
 SERVER = """\
 from workbench.mcp.kit import ToolServer
@@ -216,3 +217,16 @@ def test_a_session_is_asked_about_before_it_goes_on(project: Path, capsys: pytes
     assert main(["resume", str(session)]) == 2
     assert "nobody has allowed yet" in capsys.readouterr().err
     assert main(["resume", str(session), "--yes"]) == 0
+
+
+def test_an_interpreter_of_the_project_is_a_program_of_it(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["trust", "p.yaml"])
+    (project / ".ragwb.yaml").write_text("python: bin/python\n")
+    (project / "bin").mkdir()
+    (project / "bin" / "python").symlink_to(sys.executable)
+    assert main(["run", "p.yaml"]) == 2
+    assert f"run by {project}/bin/python (started in another way than before)" in capsys.readouterr().err
+    assert main(["run", "shipped.yaml"]) == 0, "servers that ragwb ships run under its own Python"
+    way = shipped_folder() / "servers" / "sayhello"
+    (project / "shipped.yaml").write_text(f"servers: {{sayhello: {way}}}\npipeline: [sayhello.greet]\n")
+    assert main(["run", "shipped.yaml"]) == 2

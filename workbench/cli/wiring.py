@@ -77,7 +77,13 @@ class Wiring:
     def _hub(self, emit: Emit) -> ServerHub:
         from workbench.mcp.hub import ServerHub
 
-        return ServerHub(self.prepared.used_sources(), emit)
+        config = self.prepared.config
+        return ServerHub(
+            self.prepared.used_sources(),
+            emit,
+            call_timeout=config.call_timeout,
+            start_timeout=config.start_timeout,
+        )
 
     def _memory(self, redactor: Redactor) -> MemoryFile:
         benchmark = benchmark_name(self.prepared.parameters)

@@ -17,7 +17,7 @@ class ServerHub:
     """Starts, calls and ends the servers behind ``sources`` (alias -> source), one connection each.
 
     Use it on one event loop, in any thread. ``call_timeout`` and ``start_timeout`` are seconds; without them
-    nothing is ever given up. ``python`` is the interpreter of the project's own servers, if not ragwb's.
+    nothing is ever given up.
     """
 
     def __init__(
@@ -27,9 +27,8 @@ class ServerHub:
         *,
         call_timeout: float | None = None,
         start_timeout: float | None = None,
-        python: str | None = None,
     ) -> None:
-        self._launches = {alias: plan(source, python) for alias, source in sources.items()}
+        self._launches = {alias: plan(source) for alias, source in sources.items()}
         self._emit = emit
         self._limits = Limits(start=start_timeout, call=call_timeout)
         self._launcher = Launcher()

@@ -39,9 +39,21 @@ class ConnectionLost(Exception):
     """The server's stdout ended, or its stdin is closed."""
 
 
+@dataclass(frozen=True)
+class Answer:
+    """The result of a request, not decoded yet; when the request was written, and when the answer's first byte came.
+
+    Both are Unix seconds.
+    """
+
+    result: msgspec.Raw
+    written: float
+    came: float
+
+
 @dataclass
 class _Request:
-    answer: asyncio.Future[msgspec.Raw]
+    answer: asyncio.Future[tuple[msgspec.Raw, float]]
     on_progress: Callable[[Progress], None] | None
 
 
@@ -71,8 +83,8 @@ class Connection:
         *,
         visit: int | None = None,
         on_progress: Callable[[Progress], None] | None = None,
-    ) -> msgspec.Raw:
-        """The result of a request, not decoded yet.
+    ) -> Answer:
+        """Ask, and wait for the answer.
 
         Cancelling tells the server. Raises ``RpcError``, ``ConnectionLost``, ``NoJsonForm``.
         """
@@ -84,13 +96,15 @@ class Connection:
             line = encode({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
         except (TypeError, ValueError) as error:
             raise NoJsonForm(str(error)) from error
-        answer: asyncio.Future[msgspec.Raw] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[tuple[msgspec.Raw, float]] = asyncio.get_running_loop().create_future()
         self._requests[number] = _Request(answer, on_progress)
         try:
             await self._send(line, method, number)
+            written = time.time()
             if self.lost.is_set():  # before there was a request that could have heard of it
                 raise ConnectionLost
-            return await answer
+            result, came = await answer
+            return Answer(result, written, came)
         except asyncio.CancelledError:
             await self._cancel(number)
             raise
@@ -134,7 +148,7 @@ class Connection:
         visit = self._visit_of(envelope, params)
         self._record(line, started, at, way="received", method=envelope.method, id=envelope.id, visit=visit)
         if envelope.method is None:
-            self._answered(envelope)
+            self._answered(envelope, started)
         elif envelope.id is not None:
             self._answer(envelope.id, envelope.method)
         elif envelope.method == "notifications/progress" and isinstance(params, dict):
@@ -175,7 +189,7 @@ class Connection:
                 about=number,
             )
 
-    def _answered(self, envelope: Envelope) -> None:
+    def _answered(self, envelope: Envelope, came: float) -> None:
         request = self._requests.get(envelope.id) if envelope.id is not None else None
         if request is None or request.answer.done():
             return  # the answer to a cancelled request
@@ -184,7 +198,7 @@ class Connection:
             fields = error if isinstance(error, dict) else {}
             request.answer.set_exception(RpcError(fields.get("code", 0), str(fields.get("message", error))))
         else:
-            request.answer.set_result(envelope.result)
+            request.answer.set_result((envelope.result, came))
 
     def _answer(self, number: int | str, method: str) -> None:
         task = asyncio.get_running_loop().create_task(self._send_answer(number, method))

@@ -9,11 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-import msgspec
-
 from workbench import __version__
 from workbench.engine.events import Emit, ServerExited, ServerFailed, ServerReady, ServerStarting
-from workbench.engine.ports import Call, CallResult, ServerGone, ServerStartFailed, ToolFailed
+from workbench.engine.ports import Call, CallResult, ServerGone, ServerStartFailed, Timing, ToolFailed
 from workbench.mcp import failures
 from workbench.mcp.framing import decode, encode
 from workbench.mcp.launch import Launch, Launcher
@@ -26,7 +24,7 @@ from workbench.mcp.results import (
     tool_result,
     wraps_results,
 )
-from workbench.mcp.rpc import Connection, ConnectionLost, NoJsonForm, RpcError
+from workbench.mcp.rpc import Answer, Connection, ConnectionLost, NoJsonForm, RpcError
 from workbench.pipeline.declaration import ServerDeclaration
 
 _PROTOCOL = "2025-11-25"
@@ -90,10 +88,11 @@ class Server:
 
     async def call(self, call: Call) -> CallResult:
         """Run one call. Raises ``ToolFailed``, ``ServerGone``, ``ServerStartFailed``."""
+        asked = time.time()
         await self.declaration()
         try:
             async with asyncio.timeout(self._limits.call):
-                return await self._call(call)
+                return await self._call(call, asked)
         except TimeoutError as error:
             raise self._failed(call, f"no answer within {self._limits.call:g} s") from error
         except (ToolReportedError, RpcError) as error:
@@ -155,7 +154,7 @@ class Server:
             "capabilities": {"roots": {}},
             "clientInfo": {"name": "ragwb", "version": __version__},
         }
-        offers = decode(await connection.request("initialize", about)).get("capabilities") or {}
+        offers = decode((await connection.request("initialize", about)).result).get("capabilities") or {}
         await connection.notify("notifications/initialized")
         tools = await self._list("tools") if "tools" in offers else []
         prompts = await self._list("prompts") if "prompts" in offers else []
@@ -166,7 +165,8 @@ class Server:
         found: list[Mapping[str, Any]] = []
         cursor = None
         while True:
-            page = decode(await self._peer.request(f"{what}/list", {"cursor": cursor} if cursor else {}))
+            answer = await self._peer.request(f"{what}/list", {"cursor": cursor} if cursor else {})
+            page = decode(answer.result)
             found += page.get(what) or []
             cursor = page.get("nextCursor")
             if not cursor:
@@ -227,15 +227,21 @@ class Server:
 
     # ---- calls
 
-    async def _call(self, call: Call) -> CallResult:
+    async def _call(self, call: Call, asked: float) -> CallResult:
+        begun = time.time()
         meta: dict[str, Any] = {} if call.items is None else {"items": list(call.items)}
         if call.kind == "prompt":
             arguments, meta["encoded"] = _as_text(call.arguments)
-            return prompt_result(await self._ask("prompts/get", call, arguments, meta))
-        answer = await self._ask("tools/call", call, dict(call.arguments), meta)
-        return tool_result(answer, wrapped=call.tool in self._wrapped)
+            answer = await self._ask("prompts/get", call, arguments, meta)
+            result = prompt_result(answer.result)
+        else:
+            answer = await self._ask("tools/call", call, dict(call.arguments), meta)
+            result = tool_result(answer.result, wrapped=call.tool in self._wrapped)
+        served = max(0.0, answer.came - answer.written)
+        spent = time.time() - begun
+        return replace(result, timing=Timing(begun - asked, served, max(0.0, spent - served)))
 
-    async def _ask(self, method: str, call: Call, arguments: Any, meta: dict[str, Any]) -> msgspec.Raw:
+    async def _ask(self, method: str, call: Call, arguments: Any, meta: dict[str, Any]) -> Answer:
         params = {"name": call.tool, "arguments": arguments, "_meta": meta}
         return await self._peer.request(method, params, visit=call.visit, on_progress=call.on_progress)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from workbench.pipeline.checks import Checked, check
+from workbench.pipeline.config import Configuration, load_config
 from workbench.pipeline.declaration import ServerDeclaration
 from workbench.pipeline.description import described, overlaid
 from workbench.pipeline.model import Pipeline
@@ -28,6 +29,7 @@ class Prepared:
     declarations: Mapping[str, ServerDeclaration]
     checked: Checked
     warnings: tuple[Problem, ...] = ()
+    config: Configuration = field(default_factory=Configuration)
 
     @property
     def unchecked(self) -> tuple[str, ...]:
@@ -64,7 +66,9 @@ def prepare(file: Path, *, param_file: str | None = None, sets: Iterable[str] = 
     reading = read_pipeline(file)
     pipeline, problems = reading.pipeline, list(reading.problems)
     project = project_folder(file)
-    sources = _sources(pipeline, project, problems)
+    config, found = load_config(project, pipeline.servers)
+    problems += found
+    sources = _sources(pipeline, project, config, problems)
     parameters, found = load_parameters(pipeline, sources, project=project, param_file=param_file, sets=sets)
     problems += found
     declarations = _declarations(sources, problems)
@@ -73,7 +77,7 @@ def prepare(file: Path, *, param_file: str | None = None, sets: Iterable[str] = 
         problems += checked.problems
     if any(not problem.is_warning for problem in problems):
         raise PipelineError(problems)
-    return Prepared(pipeline, project, sources, parameters, declarations, checked, in_order(problems))
+    return Prepared(pipeline, project, sources, parameters, declarations, checked, in_order(problems), config)
 
 
 def _declarations(sources: Mapping[str, ServerSource], problems: list[Problem]) -> dict[str, ServerDeclaration]:
@@ -86,13 +90,16 @@ def _declarations(sources: Mapping[str, ServerSource], problems: list[Problem]) 
     return declarations
 
 
-def _sources(pipeline: Pipeline, project: Path, problems: list[Problem]) -> dict[str, ServerSource]:
+def _sources(
+    pipeline: Pipeline, project: Path, config: Configuration, problems: list[Problem]
+) -> dict[str, ServerSource]:
     used = pipeline.used_aliases()
     all_read = "" not in used  # a step that can't be read may be one of any server
     sources = {}
     for alias, entry in pipeline.servers.items():
         try:
-            sources[alias] = find_server(alias, entry.value, project)
+            source = find_server(alias, entry.value, project)
+            sources[alias] = replace(source, python=config.python(alias), passed_env=config.passed_env(alias))
         except ServerNotFound as error:
             use = f" (no step uses `{alias}`: the line may be taken out)" if all_read and alias not in used else ""
             problems.append(Problem(pipeline.file, entry.position, f"{error}{use}"))

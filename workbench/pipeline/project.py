@@ -45,11 +45,19 @@ class ServerSource:
     parameter_file: Path | None = None
     description_file: Path | None = None
     """A ``server.yaml`` beside the server."""
+    python: str | None = None
+    """The interpreter that the configuration names for it."""
+    passed_env: tuple[str, ...] | None = None
+    """Patterns of the environment variables it gets beyond the basic ones; None is all."""
 
 
 def is_shipped(source: ServerSource) -> bool:
-    """Whether the server is one of those that ragwb brings along, by whichever name it was found."""
-    return source.script is not None and source.script.is_relative_to(shipped_folder() / "servers")
+    """Whether the server is one of those that ragwb brings along, run as ragwb means it.
+
+    A project may lead to such a server by a way round, and to an interpreter of its own beside it: that is not one.
+    """
+    ours = source.origin == "ragwb" or source.cwd == shipped_folder()
+    return ours and source.script is not None and source.script.is_relative_to(shipped_folder() / "servers")
 
 
 class ServerNotFound(Exception):
