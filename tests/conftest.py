@@ -10,6 +10,7 @@ from tests.support import CONFORMANCE
 from workbench.mcp.hub import ServerHub
 from workbench.pipeline.prepare import prepare
 
+
 @pytest.fixture(scope="session", autouse=True)
 def user_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """No test depends on what its user has configured or trusted; the folder is the user's configuration folder."""

@@ -1,22 +1,25 @@
-"""The command on a terminal: typed at, and read."""
+"""Programs on a terminal: typed at, and read."""
 
 from __future__ import annotations
 
 import os
 import pty
+import select
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+SECONDS = 30
+"""How long a program may be silent."""
+
 
 class Typed:
-    """A running command with a terminal for its input and its messages, and for its stdout if it has a screen."""
+    """A running program with a terminal for its input and its messages, and for its stdout if it has a screen."""
 
-    def __init__(self, folder: Path, *arguments: str, screen: bool = False) -> None:
+    def __init__(self, folder: Path, command: Sequence[str], *, screen: bool) -> None:
         self._end, other = pty.openpty()
-        command = [sys.executable, "-m", "workbench.cli.main", *arguments]
         out = other if screen else subprocess.PIPE
         self.process = subprocess.Popen(command, cwd=folder, stdin=other, stderr=other, stdout=out, text=True)
         os.close(other)
@@ -45,6 +48,7 @@ class Typed:
         os.close(self._end)
 
     def _read(self) -> str:
+        assert select.select([self._end], [], [], SECONDS)[0], f"nothing more was shown: {self.seen}"
         try:
             return os.read(self._end, 65536).decode("utf-8", "replace").replace("\r\n", "\n")
         except OSError:  # the other end is closed
@@ -53,8 +57,16 @@ class Typed:
 
 @contextmanager
 def typed(folder: Path, *arguments: str, screen: bool = False) -> Iterator[Typed]:
-    command = Typed(folder, *arguments, screen=screen)
-    try:
+    """The ``ragwb`` command, with these arguments."""
+    with typed_at(folder, [sys.executable, "-m", "workbench.cli.main", *arguments], screen=screen) as command:
         yield command
+
+
+@contextmanager
+def typed_at(folder: Path, command: Sequence[str], *, screen: bool = True) -> Iterator[Typed]:
+    """Any program."""
+    running = Typed(folder, command, screen=screen)
+    try:
+        yield running
     finally:
-        command.close()
+        running.close()

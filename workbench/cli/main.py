@@ -156,6 +156,7 @@ def parser() -> argparse.ArgumentParser:
     )
     looking = commands.add_parser("doctor", help="what is installed, what is missing, and how to get it")
     looking.add_argument("file", type=Path, metavar="PIPELINE", nargs="?", help="also say what this pipeline starts")
+    looking.add_argument("--config", action="store_true", help="explain every key of .ragwb.yaml and of the user's own")
     looking.add_argument("--json", action="store_true", help="print the findings as JSON")
     trusting = commands.add_parser("trust", help="allow the programs that a pipeline starts")
     trusting.add_argument("file", type=Path, metavar="PIPELINE")
