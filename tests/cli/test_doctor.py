@@ -69,7 +69,7 @@ def test_text_is_in_columns(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     versions = lines[1 : lines.index("")]
     assert len({line[:3] for line in versions}) == 1
     assert len({len(line) - len(line[3:].split(maxsplit=1)[1]) for line in versions}) == 1
-    assert lines[-1] == "All that is needed is there; - can be added."
+    assert lines[-1] == "All that is needed is there; what is marked - can be added."
 
 
 def test_a_folder_that_can_not_be_written_to(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -77,7 +77,7 @@ def test_a_folder_that_can_not_be_written_to(folder: Path, capsys: pytest.Captur
     found = findings(capsys, code=2)
     assert found["folders", "output/"]["value"] == f"{folder}/output is no folder"
     assert main(["doctor"]) == 2
-    assert "needed, and not in order (!): output/" in capsys.readouterr().out
+    assert "Needed, and not in order (!): output/" in capsys.readouterr().out
 
 
 def test_model_files_of_the_folder_are_found(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -105,9 +105,8 @@ def test_the_terminal_is_described(folder: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_pipelines_servers(folder: Path, pipeline: str, capsys: pytest.CaptureFixture[str]) -> None:
-    found = {
-        name: finding for (group, name), finding in findings(capsys, pipeline, code=2).items() if "p.yaml" in group
-    }
+    told = findings(capsys, pipeline, code=2)
+    found = {name: finding for (group, name), finding in told.items() if group == "servers of p.yaml"}
     mine, shipped, tool = found["mine"], found["sayhello"], found["tool"]
     assert mine["value"] == f"the project's own ({folder}/servers/mine/src/mine.py)"
     assert mine["details"]["command"] == f"{sys.executable} {folder}/servers/mine/src/mine.py"

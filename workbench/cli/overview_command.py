@@ -60,7 +60,7 @@ def _beginning() -> str:
             "  ragwb FILE           a pipeline or a saved run of yours, on the screen",
             "  ragwb doctor         what is installed, and what is missing",
             "",
-            "Or a pipeline that ragwb ships, by its name: `ragwb sayhello` on the screen, `ragwb run sayhello` without.",
+            "Or a pipeline that ragwb ships, by its name (`ragwb sayhello`, or without a screen `ragwb run sayhello`):",
             "",
             *(f"  {file.stem:<{width}}  {_meaning(file)}" for file in pipelines),
         ]

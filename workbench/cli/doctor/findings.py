@@ -40,9 +40,9 @@ def as_text(findings: Sequence[Finding]) -> str:
         width = max(len(finding.name) for finding in listed)
         blocks.append("\n".join([group, *(line for finding in listed for line in _lines(finding, width))]))
     wrong = [finding.name for finding in findings if finding.state == "wrong"]
-    end = (
-        f"needed, and not in order (!): {', '.join(wrong)}" if wrong else "All that is needed is there; - can be added."
-    )
+    end = "All that is needed is there; what is marked - can be added."
+    if wrong:
+        end = f"Needed, and not in order (!): {', '.join(wrong)}"
     return "\n\n".join([*blocks, end])
 
 

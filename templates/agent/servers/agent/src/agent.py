@@ -10,36 +10,11 @@ app = ToolServer("agent")
 
 ASKS = re.compile(r"\s*search\s*:\s*(?P<query>.+)", re.IGNORECASE)
 WORD = re.compile(r"[\u4e00-\u9fff]|[^\W_\u4e00-\u9fff]+")
-SMALL = set(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "by",
-        "for",
-        "from",
-        "has",
-        "in",
-        "is",
-        "it",
-        "its",
-        "not",
-        "of",
-        "on",
-        "or",
-        "that",
-        "the",
-        "there",
-        "this",
-        "to",
-        "was",
-        "were",
-        "with",
-    ]
-)
+SMALL = {
+    *("a", "an", "and", "are", "as", "at", "by", "for", "from", "has", "in", "is", "it", "its", "not", "of", "on"),
+    *("or", "that", "the", "there", "this", "to", "was", "were", "with"),
+}
+"""Words that say nothing by themselves."""
 
 
 @app.tool(output="q_ls->note_ls")
