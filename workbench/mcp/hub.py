@@ -6,8 +6,10 @@ import asyncio
 from collections.abc import Iterable, Mapping
 
 from workbench.engine.events import Emit
-from workbench.engine.ports import Call, CallResult, ServerStartFailed
+from workbench.engine.ports import Answering, Call, CallResult, ServerStartFailed
 from workbench.mcp.launch import Launcher, plan
+from workbench.mcp.peer import LocalPeer
+from workbench.mcp.rules import Rules
 from workbench.mcp.server import Limits, Server, ServerStatus
 from workbench.pipeline.declaration import ServerDeclaration
 from workbench.pipeline.project import ServerSource
@@ -17,7 +19,7 @@ class ServerHub:
     """Starts, calls and ends the servers behind ``sources`` (alias -> source), one connection each.
 
     Use it on one event loop, in any thread. ``call_timeout`` and ``start_timeout`` are seconds; without them
-    nothing is ever given up.
+    nothing is ever given up. ``answering`` answers what servers ask; by default it is refused.
     """
 
     def __init__(
@@ -27,9 +29,11 @@ class ServerHub:
         *,
         call_timeout: float | None = None,
         start_timeout: float | None = None,
+        answering: Answering | None = None,
     ) -> None:
         self._launches = {alias: plan(source) for alias, source in sources.items()}
         self._emit = emit
+        self._answering = answering or Rules()
         self._limits = Limits(start=start_timeout, call=call_timeout)
         self._launcher = Launcher()
         self._servers: dict[str, Server] = {}
@@ -83,4 +87,5 @@ class ServerHub:
         return self._servers[alias]
 
     def _new(self, alias: str) -> Server:
-        return Server(alias, self._launches[alias], self._launcher, self._emit, self._limits)
+        peer = LocalPeer(self._launches[alias], self._launcher)
+        return Server(alias, peer, self._answering, self._emit, self._limits)
