@@ -15,7 +15,7 @@ from workbench.pipeline.problems import PipelineError, Problem
 def check(options: argparse.Namespace) -> int:
     prepared: Prepared | None = None
     try:
-        prepared = prepare(options.file, param_file=options.param, sets=options.sets)
+        prepared = prepare(options.file, param_file=options.param, sets=options.sets, mcp_config=options.mcp_config)
         problems: tuple[Problem, ...] = prepared.warnings
     except PipelineError as error:
         problems = error.problems

@@ -134,6 +134,11 @@ def _add_printing(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_parameters(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--mcp-config",
+        metavar="FILE",
+        help="an MCP client's configuration, for servers that the pipeline names or uses without saying what they are",
+    )
     parser.add_argument("--param", metavar="FILE", help="a parameter file instead of parameter/<name>_parameter.yaml")
     parser.add_argument(
         "--set",

@@ -104,6 +104,7 @@ class Connection:
         except (TypeError, ValueError) as error:
             raise NoJsonForm(str(error)) from error
         answer: asyncio.Future[tuple[msgspec.Raw, float]] = asyncio.get_running_loop().create_future()
+        answer.add_done_callback(lambda done: done.cancelled() or done.exception())  # it may come before it is awaited
         self._requests[number] = _Request(answer, on_progress)
         try:
             await self._send(line, method, number)

@@ -27,9 +27,9 @@ def differences(before: dict[str, str], now: dict[str, str]) -> list[str]:
 
 
 def _code(source: ServerSource) -> str:
-    """A server's code: all Python files in the folder of its script; of a command, its words."""
+    """A server's code: all Python files in the folder of its script; of a command or an address, how it is written."""
     if source.script is None:
-        return _hash(" ".join(source.command).encode())
+        return _hash(source.entry.encode())
     digest = hashlib.blake2b(digest_size=8)
     for file in sorted(source.script.parent.rglob("*.py")):
         digest.update(str(file.relative_to(source.script.parent)).encode() + b"\0" + _content(file))
