@@ -85,7 +85,7 @@ class _Reader:
     # ---- the top level
 
     def _servers(self, node: nodes.Node | None, root: nodes.Node) -> dict[str, ServerEntry]:
-        if node is None and self.others:
+        if self.others and (node is None or nodes.is_null(node)):
             self.aliases = tuple(self.others)
             return {}
         if node is None:
