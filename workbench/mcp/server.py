@@ -160,8 +160,9 @@ class Server:
         return declare(self._alias, tools, prompts)
 
     async def _list(self, what: str) -> list[Mapping[str, Any]]:
+        """All pages of a list. Raises ``ValueError`` for pages that go in a circle."""
         found: list[Mapping[str, Any]] = []
-        cursor = None
+        cursor, seen = None, set()
         while True:
             answer = await self._open.request(f"{what}/list", {"cursor": cursor} if cursor else {})
             page = decode(answer.result)
@@ -169,6 +170,9 @@ class Server:
             cursor = page.get("nextCursor")
             if not cursor:
                 return found
+            if cursor in seen:
+                raise ValueError(f"the pages of {what}/list go in a circle, at {cursor!r:.100}")
+            seen.add(cursor)
 
     async def _until_it_ends(self) -> None:
         """Watch it; a server that only closes its stdout is as good as ended."""
