@@ -108,15 +108,15 @@ def test_a_pipelines_servers(folder: Path, pipeline: str, capsys: pytest.Capture
     told = findings(capsys, pipeline, code=2)
     found = {name: finding for (group, name), finding in told.items() if group == "servers of p.yaml"}
     mine, shipped, tool = found["mine"], found["sayhello"], found["tool"]
-    assert mine["value"] == f"the project's own ({folder}/servers/mine/src/mine.py)"
+    assert mine["value"] == "the project's own: a Python server, run by ragwb's own Python"
     assert mine["details"]["command"] == f"{sys.executable} {folder}/servers/mine/src/mine.py"
-    assert mine["details"]["run by"] == "ragwb's own Python"
     assert mine["details"]["defaults"] == f"{folder}/servers/mine/parameter.yaml"
     assert mine["details"]["trust"].startswith("asked about")
     assert shipped["value"].startswith("shipped by ragwb")
     assert shipped["details"]["trust"] == "shipped by ragwb, not asked about"
     assert tool["details"]["command"] == "no-such-program 'a b'"
-    assert tool["details"]["sets"] == "TOKEN"
+    assert tool["value"] == "the project's own: a command"
+    assert tool["details"]["gets"] == "TOKEN"
     assert tool["advice"] == "there is no program no-such-program; install it, or give its path"
     assert "(not there" in found["parameters"]["value"]
     assert "secret" not in json.dumps(found)

@@ -142,7 +142,7 @@ def test_a_command_and_its_environment(project: Path, capsys: pytest.CaptureFixt
     assert main(["trust", "p.yaml"]) == 0
     shown = capsys.readouterr().out
     assert f"tool: a command\n    command  {sys.executable} servers/mine/src/mine.py" in shown
-    assert "sets     KEY" in shown
+    assert "gets     KEY" in shown
     assert "secret1" not in shown + kept(project)[0].read_text()
     (project / "p.yaml").write_text(COMMAND.format(command=sys.executable, key="secret2") + steps)
     assert main(["run", "p.yaml"]) == 2
@@ -230,3 +230,40 @@ def test_an_interpreter_of_the_project_is_a_program_of_it(project: Path, capsys:
     way = shipped_folder() / "servers" / "sayhello"
     (project / "shipped.yaml").write_text(f"servers: {{sayhello: {way}}}\npipeline: [sayhello.greet]\n")
     assert main(["run", "shipped.yaml"]) == 2
+
+
+def test_an_address_and_what_it_is_sent(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_TOKEN", "a-secret-of-mine-1")
+    address = "{url: 'https://tools.invalid/mcp', headers: {Authorization: 'Bearer ${SOME_TOKEN}'}}"
+    (project / "p.yaml").write_text(f"servers: {{far: {address}}}\npipeline: [far.go]\n")
+    assert main(["run", "p.yaml"]) == 2
+    err = capsys.readouterr().err
+    assert "far: an address, where what its steps take is sent (not started before)" in err
+    assert "address  https://tools.invalid/mcp" in err
+    assert "gets     Authorization" in err
+    assert "with     SOME_TOKEN of your environment" in err
+    assert "a-secret-of-mine-1" not in err
+    assert main(["trust", "p.yaml"]) == 0
+    monkeypatch.setenv("SOME_TOKEN", "a-secret-of-mine-2")
+    assert main(["trust", "p.yaml"]) == 0
+    (file,) = kept(project)
+    assert len(json.loads(file.read_text())["programs"]) == 1, "a token that is renewed is no other server"
+    assert "a-secret" not in file.read_text()
+    (project / "p.yaml").write_text((project / "p.yaml").read_text().replace("SOME_TOKEN", "OTHER_TOKEN"))
+    monkeypatch.setenv("OTHER_TOKEN", "a-secret-of-mine-1")
+    assert main(["run", "p.yaml"]) == 2
+
+
+def test_servers_of_a_clients_configuration(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = {"mcpServers": {"tool": {"command": sys.executable, "args": ["servers/mine/src/mine.py"]}}}
+    (project / "client.json").write_text(json.dumps(config))
+    (project / "p.yaml").write_text("pipeline: [tool.go]\n")
+    options = ["p.yaml", "--mcp-config", "client.json"]
+    assert main(["run", *options]) == 2
+    assert f"command  {sys.executable} servers/mine/src/mine.py" in capsys.readouterr().err
+    assert main(["trust", *options]) == 0
+    assert main(["doctor", *options]) == 0
+    assert "trust        allowed" in capsys.readouterr().out
+    assert main(["run", *options]) == 0

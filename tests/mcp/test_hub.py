@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from tests.mcp.conftest import SERVERS, Bench, python_server, until
-from workbench.engine.ports import Progress, ToolFailed
+from workbench.engine.ports import Progress, ServerStartFailed, ToolFailed
 from workbench.mcp import launch
+from workbench.pipeline.project import ServerSource
 
 
 @pytest.fixture(scope="module")
@@ -199,7 +200,7 @@ async def test_what_a_server_asks_is_answered(shared: Bench) -> None:
     ping, roots, sampling = value["answers"]
     assert ping["result"] == {}
     assert roots["result"]["roots"][0]["uri"].startswith("file:///")
-    assert sampling["error"]["code"] == -32601
+    assert "sampling: refuse" in sampling["error"]["message"]
     assert set(value["meta"]) == {"progressToken"}
 
 
@@ -247,3 +248,16 @@ async def test_servers_get_the_environment_that_is_meant_for_them(
     assert "SECRET_PLAN" in everything
     assert {"LAB_KEY", "LAB_OTHER", "OWN", "PATH", "https_proxy", "LC_TIME", "RAGWB_PROJECT"} <= set(few)
     assert "SECRET_PLAN" not in few
+
+
+async def test_two_thousand_tools_or_none(bench: Callable[..., Bench], tmp_path: Path) -> None:
+    def many(alias: str, *arguments: str) -> ServerSource:
+        command = (sys.executable, str(SERVERS / "many.py"), *arguments)
+        return ServerSource(alias, "many", "command", tmp_path, command=command)
+
+    made = bench({"all": many("all", "2000"), "none": many("none", "0"), "round": many("round", "300", "circle")})
+    assert len((await made.hub.declaration("all")).tools) == 2000
+    assert await made.tool("all", "tool1999") == "tool1999"
+    assert (await made.hub.declaration("none")).tools == {}
+    with pytest.raises(ServerStartFailed, match="the pages of tools/list go in a circle, at '100'"):
+        await made.hub.declaration("round")

@@ -16,7 +16,8 @@ from workbench.pipeline.problems import PipelineError, Problem
 def check(options: argparse.Namespace) -> int:
     prepared: Prepared | None = None
     try:
-        prepared = prepare(found_pipeline(options.file), param_file=options.param, sets=options.sets)
+        file = found_pipeline(options.file)
+        prepared = prepare(file, param_file=options.param, sets=options.sets, mcp_config=options.mcp_config)
         problems: tuple[Problem, ...] = prepared.warnings
     except PipelineError as error:
         problems = error.problems

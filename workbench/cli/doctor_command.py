@@ -25,7 +25,7 @@ def doctor(options: argparse.Namespace) -> int:
     if options.config:
         return _settings(project_folder(file or Path("here")), as_data=options.json)
     findings = list(chain(packages(), parts(), models(), terminal(), loopback(), folders()))
-    is_readable = file is None or _add_servers(file, findings)
+    is_readable = file is None or _add_servers(file, options.mcp_config, findings)
     if options.json:
         print_json(as_json(findings))
     else:
@@ -33,12 +33,12 @@ def doctor(options: argparse.Namespace) -> int:
     return Exit.WELL if is_readable and all_well(findings) else Exit.WRONG
 
 
-def _add_servers(file: Path, findings: list[Finding]) -> bool:
+def _add_servers(file: Path, mcp_config: str | None, findings: list[Finding]) -> bool:
     """Add what the pipeline starts; False, and its mistakes said, where it can't be read."""
     from workbench.cli.doctor.pipeline import servers
 
     try:
-        findings += servers(prepare(file))
+        findings += servers(prepare(file, mcp_config=mcp_config))
     except PipelineError as error:
         say_problems(error)
         return False

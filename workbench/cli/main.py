@@ -156,10 +156,12 @@ def parser() -> argparse.ArgumentParser:
     )
     looking = commands.add_parser("doctor", help="what is installed, what is missing, and how to get it")
     looking.add_argument("file", type=Path, metavar="PIPELINE", nargs="?", help="also say what this pipeline starts")
+    _add_mcp_config(looking)
     looking.add_argument("--config", action="store_true", help="explain every key of .ragwb.yaml and of the user's own")
     looking.add_argument("--json", action="store_true", help="print the findings as JSON")
     trusting = commands.add_parser("trust", help="allow the programs that a pipeline starts")
     trusting.add_argument("file", type=Path, metavar="PIPELINE")
+    _add_mcp_config(trusting)
     way = trusting.add_mutually_exclusive_group()
     way.add_argument("--always", action="store_true", help="also when their code changes: you write it yourself")
     way.add_argument("--revoke", action="store_true", help="ask again about all programs of the project")
@@ -178,6 +180,7 @@ def _add_printing(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_parameters(parser: argparse.ArgumentParser) -> None:
+    _add_mcp_config(parser)
     parser.add_argument("--param", metavar="FILE", help="a parameter file instead of parameter/<name>_parameter.yaml")
     parser.add_argument(
         "--set",
@@ -186,6 +189,14 @@ def _add_parameters(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="SERVER.NAME=VALUE",
         help="one parameter; `--set a.b.c=1` reaches inside a map; may be given more than once",
+    )
+
+
+def _add_mcp_config(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--mcp-config",
+        metavar="FILE",
+        help="an MCP client's configuration, for servers that the pipeline names or uses without saying what they are",
     )
 
 

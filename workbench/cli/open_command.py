@@ -37,7 +37,7 @@ def open_file(options: argparse.Namespace) -> int:
 
         return look(options)
     try:
-        prepared = prepare(options.file, param_file=options.param, sets=options.sets)
+        prepared = prepare(options.file, param_file=options.param, sets=options.sets, mcp_config=options.mcp_config)
         breakpoints = [_breakpoint(text, prepared) for text in options.breaks]
     except PipelineError as error:
         say_problems(error)

@@ -52,7 +52,12 @@ def _wiring(path: Path) -> Wiring | None:
     try:
         about = read_about(path)
         options = about.get("options", {})
-        prepared = prepare(Path(about["pipeline"]), param_file=options.get("param"), sets=options.get("sets") or [])
+        prepared = prepare(
+            Path(about["pipeline"]),
+            param_file=options.get("param"),
+            sets=options.get("sets") or [],
+            mcp_config=options.get("mcp_config"),
+        )
         saved = read_session(path, prepared.parameters.values)
     except SessionUnreadable as error:
         say(str(error))

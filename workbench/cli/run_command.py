@@ -31,7 +31,8 @@ REMINDER_SECONDS = 10
 
 def run(options: argparse.Namespace) -> int:
     try:
-        prepared = prepare(found_pipeline(options.file), param_file=options.param, sets=options.sets)
+        file = found_pipeline(options.file)
+        prepared = prepare(file, param_file=options.param, sets=options.sets, mcp_config=options.mcp_config)
     except PipelineError as error:
         say_problems(error)
         return Exit.WRONG
@@ -134,7 +135,7 @@ def _interruptible(task: asyncio.Task[Any]) -> Iterator[None]:
 
 
 def _print_result(prepared: Prepared, options: argparse.Namespace, debugger: Debugger, code: int) -> None:
-    redactor = Redactor.of(prepared.parameters)
+    redactor = Redactor.of(prepared.parameters, prepared.secrets)
     if options.json:
         print_json(as_json(debugger, code, redactor))
     elif not options.events and code == Exit.WELL:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.cli.report import say
+from workbench.engine.visible import one_line
 from workbench.pipeline.prepare import Prepared
 from workbench.pipeline.project import is_shipped
 
@@ -49,22 +50,24 @@ def may_start(prepared: Prepared, *, yes: bool = False) -> bool:
 
 
 def programs(prepared: Prepared) -> list[Start]:
-    """The programs that the pipeline starts and that are not ragwb's own."""
-    from workbench.cli.starts import start_of
+    """The servers that the pipeline starts or reaches and that are not ragwb's own."""
+    from workbench.cli.starts import starts_of
 
-    return [start_of(source) for source in prepared.used_sources().values() if not is_shipped(source)]
+    return starts_of(prepared, [source for source in prepared.used_sources().values() if not is_shipped(source)])
 
 
 def listed(starts: Mapping[Start, str | None]) -> str:
-    """Programs, each with what is to be said of it, for someone to read."""
+    """Servers, each with what is to be said of it, for someone to read."""
     lines = []
     for start, remark in starts.items():
-        kind = f"a Python server, run by {start.python}" if start.is_python else "a command"
-        lines.append(f"  {start.alias}: {kind}" + (f" ({remark})" if remark else ""))
-        lines.append(f"    command  {start.words}")
-        lines.append(f"    folder   {start.folder}")
-        if start.environment:
-            lines.append(f"    sets     {', '.join(start.environment)}")
+        lines.append(f"  {start.alias}: {start.kind}" + (f" ({remark})" if remark else ""))
+        lines.append(f"    {'command' if start.program else 'address'}  {start.words}")
+        if start.program:
+            lines.append(f"    folder   {start.folder}")
+        if start.gives:
+            lines.append(f"    gets     {one_line(', '.join(start.gives))}")
+        if start.from_environment:
+            lines.append(f"    with     {', '.join(start.from_environment)} of your environment")
     return "\n".join(lines)
 
 

@@ -24,7 +24,7 @@ def trust(options: argparse.Namespace) -> int:
         print_text(f"{project}: " + ("its programs are asked about again" if had_any else "nothing of it was trusted"))
         return Exit.WELL
     try:
-        prepared = prepare(file, checks=False)
+        prepared = prepare(file, mcp_config=options.mcp_config, checks=False)
     except PipelineError as error:
         say_problems(error)
         return Exit.WRONG

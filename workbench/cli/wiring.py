@@ -29,7 +29,8 @@ OUTPUT, SESSIONS = Path("output"), Path("sessions")
 def recorded_options(options: argparse.Namespace) -> dict[str, Any]:
     """The options that a session keeps, for going on with it later."""
     param = str(Path(options.param).resolve()) if options.param and Path(options.param).exists() else options.param
-    return {"param": param, "sets": list(options.sets)}
+    servers = str(Path(options.mcp_config).expanduser().resolve()) if options.mcp_config else None
+    return {"param": param, "sets": list(options.sets), "mcp_config": servers}
 
 
 @dataclass
@@ -49,7 +50,7 @@ class Wiring:
 
     def debugger(self, emit: Emit) -> Debugger:
         """A debugger with real servers. Raises ``OSError`` where what it gives could not be kept."""
-        redactor = Redactor.of(self.prepared.parameters)
+        redactor = Redactor.of(self.prepared.parameters, self.prepared.secrets)
         tell = redactor.emit(lambda event: self._tell(event, emit))
         self._memory(redactor).check()
         tools = RedactedTools(lambda: self._hub(tell), redactor)
@@ -76,6 +77,7 @@ class Wiring:
 
     def _hub(self, emit: Emit) -> ServerHub:
         from workbench.mcp.hub import ServerHub
+        from workbench.mcp.rules import Rules
 
         config = self.prepared.config
         return ServerHub(
@@ -83,6 +85,7 @@ class Wiring:
             emit,
             call_timeout=config.call_timeout,
             start_timeout=config.start_timeout,
+            answering=Rules(config.elicitation),
         )
 
     def _memory(self, redactor: Redactor) -> MemoryFile:

@@ -59,7 +59,9 @@ def _named_programs(source: ServerSource) -> Iterator[Path]:
 
 
 def _code(source: ServerSource) -> str:
-    content = {"command": source.command, "files": code_files(source)}
+    """A server's code; of a command or an address, how it is written, without what ``${NAME}`` stands for."""
+    written = source.entry if source.script is None else ""
+    content = {"written": written, "files": code_files(source)}
     return _hash(json.dumps(content, sort_keys=True).encode())
 
 
