@@ -15,7 +15,7 @@ CLIENT = f"{CORE}, workbench.mcp.hub, workbench.cli.main, workbench.cli.run_comm
     ("modules", "forbidden"),
     [
         (CORE, ("textual", "rich", "fastmcp", "mcp", "sqlite3")),
-        (CLIENT, ("textual", "rich", "fastmcp", "mcp", "numpy", "jinja2")),
+        (CLIENT, ("textual", "rich", "fastmcp", "mcp", "httpx2", "numpy", "jinja2")),
     ],
     ids=["core", "headless"],
 )

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from tests.mcp.conftest import SERVERS, Bench, python_server, until
-from workbench.engine.ports import Progress, ToolFailed
+from workbench.engine.ports import Progress, ServerStartFailed, ToolFailed
 from workbench.mcp import launch
+from workbench.pipeline.project import ServerSource
 
 
 @pytest.fixture(scope="module")
@@ -123,6 +124,28 @@ async def test_five_megabytes_of_cjk(shared: Bench) -> None:
     assert answer.started <= answer.at
 
 
+async def test_a_result_says_where_its_time_went(shared: Bench) -> None:
+    slept = (await shared.call("w", "slow", {"seconds": 0.3})).timing
+    assert slept is not None
+    assert 0.3 <= slept.server < 3
+    assert slept.transport < 0.2
+    assert slept.waiting < 0.1
+    big = (await shared.call("w", "big", {"count": 26_000})).timing
+    assert big is not None
+    assert big.transport > 0.02
+
+
+async def test_the_start_of_a_server_is_waiting(bench: Callable[..., Bench], tmp_path: Path) -> None:
+    made = bench({"w": python_server("w", SERVERS / "workshop.py", tmp_path)})
+    timing = (await made.call("w", "bare", {"count": 1})).timing
+    assert timing is not None
+    assert timing.waiting > timing.server + timing.transport
+    asked = (await made.call("w", "ask", {"q_ls": ["q"], "template": "t"}, kind="prompt")).timing
+    assert asked is not None
+    assert asked.waiting < 0.1
+    assert asked.server > 0
+
+
 async def test_cancelling_leaves_the_server_alive(shared: Bench) -> None:
     call = asyncio.create_task(shared.tool("w", "slow", seconds=600, visit=55))
     await until(lambda: any(e.text == "slow begins" and e.visit == 55 for e in shared.of("server_output", "w")))
@@ -177,7 +200,7 @@ async def test_what_a_server_asks_is_answered(shared: Bench) -> None:
     ping, roots, sampling = value["answers"]
     assert ping["result"] == {}
     assert roots["result"]["roots"][0]["uri"].startswith("file:///")
-    assert sampling["error"]["code"] == -32601
+    assert "sampling: refuse" in sampling["error"]["message"]
     assert set(value["meta"]) == {"progressToken"}
 
 
@@ -203,3 +226,38 @@ async def test_a_call_may_be_given_a_limit(bench: Callable[..., Bench], tmp_path
     with pytest.raises(ToolFailed, match=r"^w\.slow failed: no answer within 0\.3 s$"):
         await limited.tool("w", "slow", seconds=600)
     assert await limited.tool("w", "bare", count=1) == 2
+
+
+async def test_servers_get_the_environment_that_is_meant_for_them(
+    bench: Callable[..., Bench], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("LAB_KEY", "LAB_OTHER", "SECRET_PLAN", "https_proxy", "LC_TIME"):
+        monkeypatch.setenv(name, "1")
+    (tmp_path / "w.py").write_text(
+        "import os\nfrom workbench.mcp.kit import ToolServer\napp = ToolServer('w')\n"
+        "@app.tool\ndef env() -> list[str]: return sorted(os.environ)\napp.run()\n"
+    )
+    w, root = tmp_path / "w.py", str(Path(__file__).parents[2])
+    made = bench(
+        {
+            "all": python_server("all", w, tmp_path),
+            "few": python_server("few", w, tmp_path, passed_env=("LAB_*",), env={"OWN": "x", "PYTHONPATH": root}),
+        }
+    )
+    everything, few = await made.tool("all", "env"), await made.tool("few", "env")
+    assert "SECRET_PLAN" in everything
+    assert {"LAB_KEY", "LAB_OTHER", "OWN", "PATH", "https_proxy", "LC_TIME", "RAGWB_PROJECT"} <= set(few)
+    assert "SECRET_PLAN" not in few
+
+
+async def test_two_thousand_tools_or_none(bench: Callable[..., Bench], tmp_path: Path) -> None:
+    def many(alias: str, *arguments: str) -> ServerSource:
+        command = (sys.executable, str(SERVERS / "many.py"), *arguments)
+        return ServerSource(alias, "many", "command", tmp_path, command=command)
+
+    made = bench({"all": many("all", "2000"), "none": many("none", "0"), "round": many("round", "300", "circle")})
+    assert len((await made.hub.declaration("all")).tools) == 2000
+    assert await made.tool("all", "tool1999") == "tool1999"
+    assert (await made.hub.declaration("none")).tools == {}
+    with pytest.raises(ServerStartFailed, match="the pages of tools/list go in a circle, at '100'"):
+        await made.hub.declaration("round")

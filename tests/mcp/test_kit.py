@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import textwrap
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ def test_which_interpreter_runs_a_server(tmp_path: Path) -> None:
     source = python_server("x", script, tmp_path)
     assert plan(source).command == (sys.executable, str(script))
     assert plan(source).forkable
-    assert plan(source, "/usr/bin/python3").command[0] == "/usr/bin/python3"
+    assert plan(replace(source, python="/usr/bin/python3")).command[0] == "/usr/bin/python3"
     own = server / ".venv" / "bin" / "python"
     own.parent.mkdir(parents=True)
     own.touch()
@@ -80,7 +81,7 @@ def test_which_interpreter_runs_a_server(tmp_path: Path) -> None:
     assert not launch.forkable
     assert "compat" not in launch.env.get("PYTHONPATH", "")
     shipped = ServerSource("x", "servers/x", "ragwb", tmp_path, script=script)
-    assert plan(shipped, "/usr/bin/python3").command[0] == sys.executable
+    assert plan(replace(shipped, python="/usr/bin/python3")).command[0] == sys.executable
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from pathlib import Path
 import prompt
 import pytest
 from fastmcp.exceptions import ToolError
+
 from templates import PromptTemplateError
 
 

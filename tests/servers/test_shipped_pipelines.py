@@ -45,7 +45,7 @@ def test_passages_are_many_and_each_is_there_once() -> None:
     assert len(texts) == len(set(texts)) >= 200
 
 
-@pytest.mark.parametrize("name", ["questions.jsonl", "questions_two_hop.jsonl", "questions_mixed.jsonl"])
+@pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "pipelines/data").glob("questions*.jsonl")))
 def test_every_gold_answer_is_in_some_passage(name: str) -> None:
     corpus = "\n".join(record["contents"] for record in records("corpus.jsonl"))
     for question in records(name):

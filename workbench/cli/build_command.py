@@ -10,6 +10,7 @@ from typing import Any
 
 from workbench.cli.exits import Exit
 from workbench.cli.report import say, say_problems
+from workbench.cli.trust import may_start
 from workbench.engine.ports import ServerStartFailed
 from workbench.mcp.hub import ServerHub
 from workbench.pipeline.built import build as compile_files
@@ -22,6 +23,8 @@ from workbench.pipeline.problems import PipelineError
 def build(options: argparse.Namespace) -> int:
     try:
         prepared = prepare(options.file, checks=False)
+        if not may_start(prepared, yes=options.yes):
+            return Exit.WRONG
         declarations = asyncio.run(_declarations(prepared))
     except PipelineError as error:
         say_problems(error)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from workbench.cli.exits import Exit
+from workbench.cli.named import found_pipeline
 from workbench.cli.printing import print_json, print_text
 from workbench.cli.report import say
 from workbench.engine.values import count_of
@@ -15,7 +16,8 @@ from workbench.pipeline.problems import PipelineError, Problem
 def check(options: argparse.Namespace) -> int:
     prepared: Prepared | None = None
     try:
-        prepared = prepare(options.file, param_file=options.param, sets=options.sets)
+        file = found_pipeline(options.file)
+        prepared = prepare(file, param_file=options.param, sets=options.sets, mcp_config=options.mcp_config)
         problems: tuple[Problem, ...] = prepared.warnings
     except PipelineError as error:
         problems = error.problems

@@ -12,7 +12,7 @@ from pathlib import Path
 from workbench import __version__
 from workbench.cli.exits import Exit
 
-COMMANDS = ("run", "build", "check", "replay", "resume", "open")
+COMMANDS = ("run", "build", "check", "replay", "resume", "new", "doctor", "trust", "completion", "open")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -64,6 +64,26 @@ def _dispatch(options: argparse.Namespace) -> int:
         from workbench.cli.resume_command import resume
 
         return resume(options)
+    if options.command == "new":
+        from workbench.cli.new_command import new
+
+        return new(options)
+    if options.command == "doctor":
+        from workbench.cli.doctor_command import doctor
+
+        return doctor(options)
+    if options.command == "trust":
+        from workbench.cli.trust_command import trust
+
+        return trust(options)
+    if options.command == "completion":
+        from workbench.cli.completion_command import completion
+
+        return completion(options, parser())
+    if options.command is None:
+        from workbench.cli.overview_command import overview
+
+        return overview()
     from workbench.cli.open_command import open_file
 
     return open_file(options)
@@ -74,18 +94,20 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     first = next((argument for argument in arguments if not argument.startswith("-")), None)
     if first is not None and first not in COMMANDS:
         arguments = ["open", *arguments]
-    return _parser().parse_args(arguments)
+    return parser().parse_args(arguments)
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
+    """All commands with their options."""
     parser = argparse.ArgumentParser(
         prog="ragwb",
-        description="A debugger for RAG pipelines. `ragwb FILE` opens a pipeline or a saved run on the screen.",
+        description="A debugger for RAG pipelines. `ragwb FILE` opens a pipeline or a saved run on the screen; "
+        "`ragwb` alone lists what is in this folder.",
         epilog="Exit codes: 0 well; 1 a step failed; 2 the command or the pipeline is wrong; "
         "3 a server could not be started; 130 interrupted.",
     )
     parser.add_argument("--version", action="version", version=f"ragwb {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     opening = commands.add_parser(
         "open", help="open a pipeline or a session in the debugger, or study a saved run (`ragwb FILE`)"
     )
@@ -133,6 +155,30 @@ def _parser() -> argparse.ArgumentParser:
     replaying = commands.add_parser("replay", help="study a saved run")
     replaying.add_argument("files", type=Path, metavar="FILE", nargs="+", help="memory files (output/memory_*.json)")
     replaying.add_argument("--json", action="store_true", help="print visits and variables as JSON, without a screen")
+    making = commands.add_parser("new", help="make a project folder to start from")
+    making.add_argument("folder", type=Path, metavar="DIR")
+    making.add_argument(
+        "--template",
+        choices=("rag", "server", "agent"),
+        default="rag",
+        help="rag: search, answer, score; server: the smallest server of one's own; agent: a loop in which the model "
+        "decides what is next (default: rag)",
+    )
+    looking = commands.add_parser("doctor", help="what is installed, what is missing, and how to get it")
+    looking.add_argument("file", type=Path, metavar="PIPELINE", nargs="?", help="also say what this pipeline starts")
+    _add_mcp_config(looking)
+    looking.add_argument("--config", action="store_true", help="explain every key of .ragwb.yaml and of the user's own")
+    looking.add_argument("--json", action="store_true", help="print the findings as JSON")
+    trusting = commands.add_parser("trust", help="allow the programs that a pipeline starts")
+    trusting.add_argument("file", type=Path, metavar="PIPELINE")
+    _add_mcp_config(trusting)
+    way = trusting.add_mutually_exclusive_group()
+    way.add_argument("--always", action="store_true", help="also when their code changes: you write it yourself")
+    way.add_argument("--revoke", action="store_true", help="ask again about all programs of the project")
+    completing = commands.add_parser("completion", help="print a script that completes commands and options on Tab")
+    completing.add_argument("shell", choices=("bash", "zsh", "fish"))
+    for starting in (opening, running, building, resuming):
+        starting.add_argument("--yes", action="store_true", help="start the pipeline's programs without being asked")
     return parser
 
 
@@ -144,6 +190,7 @@ def _add_printing(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_parameters(parser: argparse.ArgumentParser) -> None:
+    _add_mcp_config(parser)
     parser.add_argument("--param", metavar="FILE", help="a parameter file instead of parameter/<name>_parameter.yaml")
     parser.add_argument(
         "--set",
@@ -155,11 +202,19 @@ def _add_parameters(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_mcp_config(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--mcp-config",
+        metavar="FILE",
+        help="an MCP client's configuration, for servers that the pipeline names or uses without saying what they are",
+    )
+
+
 def _unexpected(error: Exception) -> int:
     """A fault of ragwb's own: one line for the user, the traceback into a file."""
     import logging
 
-    from workbench.cli.places import log_file
+    from workbench.cli.log import log_file
 
     with contextlib.suppress(OSError):
         logging.basicConfig(filename=log_file(), level=logging.INFO, force=True)

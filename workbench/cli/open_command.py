@@ -7,13 +7,15 @@ import gc
 import sys
 
 from workbench.cli.exits import Exit
-from workbench.cli.places import state_folder
+from workbench.cli.named import found_pipeline
 from workbench.cli.report import say, say_problems
+from workbench.cli.trust import may_start
 from workbench.engine.breakpoint_text import read_breakpoint, read_watch
 from workbench.engine.expressions import ExpressionError
 from workbench.engine.program import Program
 from workbench.pipeline.prepare import prepare
 from workbench.pipeline.problems import PipelineError
+from workbench.pipeline.user_folders import state_folder
 from workbench.record.session_schema import is_session
 
 SAVED = (".json", ".jsonl")
@@ -22,7 +24,7 @@ SAVED = (".json", ".jsonl")
 def open_file(options: argparse.Namespace) -> int:
     # Until the screen is there nothing is garbage: collecting would only put off the first picture.
     gc.disable()
-    options.file = options.files[0]
+    options.file = found_pipeline(options.files[0])
     if options.file.suffix in SAVED:
         from workbench.cli.replay_command import replay
 
@@ -36,7 +38,7 @@ def open_file(options: argparse.Namespace) -> int:
 
         return look(options)
     try:
-        prepared = prepare(options.file, param_file=options.param, sets=options.sets)
+        prepared = prepare(options.file, param_file=options.param, sets=options.sets, mcp_config=options.mcp_config)
         breaks = [read_breakpoint(text, Program.of(prepared.pipeline)) for text in options.breaks]
         watches = [read_watch(text) for text in options.watches]
     except PipelineError as error:
@@ -47,6 +49,8 @@ def open_file(options: argparse.Namespace) -> int:
         return Exit.WRONG
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         say(f"ragwb: the workbench needs a terminal; without one: ragwb run {options.file}")
+        return Exit.WRONG
+    if not may_start(prepared, yes=options.yes):
         return Exit.WRONG
     from workbench.cli.screen import open_workbench
     from workbench.cli.wiring import Wiring, recorded_options

@@ -9,6 +9,7 @@ from pathlib import Path
 from workbench.cli.exits import Exit
 from workbench.cli.report import say, say_problems
 from workbench.cli.run_command import run_to_the_end
+from workbench.cli.trust import may_start
 from workbench.cli.wiring import Wiring
 from workbench.pipeline.fingerprint import differences, fingerprints
 from workbench.pipeline.prepare import prepare
@@ -18,7 +19,7 @@ from workbench.record.session_reader import SavedSession, SessionUnreadable, rea
 
 def resume(options: argparse.Namespace) -> int:
     wiring = _wiring(options.file)
-    if wiring is None:
+    if wiring is None or not may_start(wiring.prepared, yes=options.yes):
         return Exit.WRONG
     if options.run or not _has_terminal():
         return run_to_the_end(wiring, options)
@@ -31,7 +32,9 @@ def look(options: argparse.Namespace) -> int:
         say(f"ragwb: the workbench needs a terminal; without one: ragwb resume {options.file}")
         return Exit.WRONG
     wiring = _wiring(options.file)
-    return Exit.WRONG if wiring is None else _show(wiring, starts_servers=False)
+    if wiring is None or not may_start(wiring.prepared, yes=options.yes):
+        return Exit.WRONG
+    return _show(wiring, starts_servers=False)
 
 
 def _has_terminal() -> bool:
@@ -49,8 +52,13 @@ def _wiring(path: Path) -> Wiring | None:
     try:
         about = read_about(path)
         options = about.get("options", {})
-        prepared = prepare(Path(about["pipeline"]), param_file=options.get("param"), sets=options.get("sets") or [])
-        saved = read_session(path, prepared.parameters)
+        prepared = prepare(
+            Path(about["pipeline"]),
+            param_file=options.get("param"),
+            sets=options.get("sets") or [],
+            mcp_config=options.get("mcp_config"),
+        )
+        saved = read_session(path, prepared.parameters, prepared.secrets)
     except SessionUnreadable as error:
         say(str(error))
         return None

@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from workbench.cli.exits import Exit
+from workbench.cli.named import found_pipeline
 from workbench.cli.narrator import Narrator, narrator_for
 from workbench.cli.printing import EventPrinter, print_json, print_text
 from workbench.cli.report import say, say_problems
 from workbench.cli.result import as_json, as_text
+from workbench.cli.trust import may_start
 from workbench.cli.wiring import Wiring, recorded_options
 from workbench.engine.debugger import Debugger
 from workbench.engine.event_log import EventLog
@@ -28,9 +30,12 @@ REMINDER_SECONDS = 10
 
 def run(options: argparse.Namespace) -> int:
     try:
-        prepared = prepare(options.file, param_file=options.param, sets=options.sets)
+        file = found_pipeline(options.file)
+        prepared = prepare(file, param_file=options.param, sets=options.sets, mcp_config=options.mcp_config)
     except PipelineError as error:
         say_problems(error)
+        return Exit.WRONG
+    if not may_start(prepared, yes=options.yes):
         return Exit.WRONG
     wiring = Wiring(prepared, recorded_options(options), keeps_session=not options.no_session)
     return run_to_the_end(wiring, options)
@@ -130,7 +135,7 @@ def _interruptible(task: asyncio.Task[Any]) -> Iterator[None]:
 
 
 def _print_result(prepared: Prepared, options: argparse.Namespace, debugger: Debugger, code: int) -> None:
-    redactor = Redactor.of(prepared.parameters)
+    redactor = Redactor.of(prepared.parameters, prepared.secrets)
     if options.json:
         print_json(as_json(debugger, code, redactor))
     elif not options.events and code == Exit.WELL:

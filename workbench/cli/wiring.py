@@ -33,7 +33,8 @@ OUTPUT, SESSIONS = Path("output"), Path("sessions")
 def recorded_options(options: argparse.Namespace) -> dict[str, Any]:
     """The options that a session keeps, for going on with it later."""
     param = str(Path(options.param).resolve()) if options.param and Path(options.param).exists() else options.param
-    return {"param": param, "sets": list(options.sets)}
+    servers = str(Path(options.mcp_config).expanduser().resolve()) if options.mcp_config else None
+    return {"param": param, "sets": list(options.sets), "mcp_config": servers}
 
 
 @dataclass
@@ -61,7 +62,7 @@ class Wiring:
 
         Raises ``OSError`` where what it gives could not be kept.
         """
-        redactor = Redactor.of(self.prepared.parameters)
+        redactor = Redactor.of(self.prepared.parameters, self.prepared.secrets)
         tell = redactor.emit(lambda event: self._tell(event, emit))
         self._memory(redactor).check()
         tools = RedactedTools(lambda: self._hub(tell), redactor)
@@ -109,8 +110,16 @@ class Wiring:
 
     def _hub(self, emit: Emit) -> ServerHub:
         from workbench.mcp.hub import ServerHub
+        from workbench.mcp.rules import Rules
 
-        return ServerHub(self.prepared.used_sources(), emit)
+        config = self.prepared.config
+        return ServerHub(
+            self.prepared.used_sources(),
+            emit,
+            call_timeout=config.call_timeout,
+            start_timeout=config.start_timeout,
+            answering=Rules(config.elicitation),
+        )
 
     def _memory(self, redactor: Redactor) -> MemoryFile:
         benchmark = benchmark_name(self.prepared.parameters)
@@ -127,7 +136,7 @@ class Wiring:
         from workbench.record.session_writer import SessionWriter
 
         saved, self.saved = self.saved, None
-        now = PipelineThen.of(self.prepared, Redactor.of(self.prepared.parameters))
+        now = PipelineThen.of(self.prepared, Redactor.of(self.prepared.parameters, self.prepared.secrets))
         if saved is not None:
             return SessionWriter(saved.path, {}, now, after_seq=saved.last_seq, versions=saved.versions)
         about = {

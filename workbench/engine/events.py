@@ -87,6 +87,32 @@ class ServerOutput(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ServerAsked(Event):
+    """A server asks something while it works, and waits. ``number`` counts a server's questions from 1."""
+
+    type: ClassVar[str] = "server_asked"
+    server: str
+    number: int
+    kind: Literal["elicitation", "sampling"]
+    message: str
+    request: Mapping[str, Any]
+    visit: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerAnswered(Event):
+    """What the server was answered; ``reason`` says why it was refused."""
+
+    type: ClassVar[str] = "server_answered"
+    server: str
+    number: int
+    kind: Literal["elicitation", "sampling"]
+    action: Literal["accept", "decline", "cancel"]
+    reason: str = ""
+    visit: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class WireMessage(Event):
     """One JSON-RPC message as it was on the wire. ``started`` is when its first byte came (Unix seconds)."""
 

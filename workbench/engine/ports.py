@@ -1,4 +1,5 @@
-"""The two ports of the engine: ``Tools`` (who runs a step) and ``Recorder`` (who keeps what it gave)."""
+"""The ports of the engine: ``Tools`` (who runs a step), ``Answering`` (who answers what servers ask) and ``Recorder``
+(who keeps what a step gave)."""
 
 from __future__ import annotations
 
@@ -59,6 +60,46 @@ class CallResult:
     value: Any
     is_structured: bool = True
     timing: Timing | None = None
+
+
+AskedKind = Literal["elicitation", "sampling"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a server asks while it works: the user to fill in a form (elicitation), or for a model's answer (sampling).
+
+    ``request`` is all that it sent: ``requestedSchema`` is the JSON schema of the form, ``messages`` are the model's.
+    """
+
+    server: str
+    kind: AskedKind
+    message: str
+    request: Mapping[str, Any]
+    visit: int | None = None
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The answer to what a server asked; ``reason`` says why it is refused.
+
+    ``content`` is, of an accepted form, its values by name; of an accepted sampling, the text of the model's answer.
+    """
+
+    action: Literal["accept", "decline", "cancel"]
+    content: Any = None
+    reason: str = ""
+
+
+class Answering(Protocol):
+    """Whoever answers what servers ask: a rule, or the user at the screen."""
+
+    @property
+    def kinds(self) -> frozenset[AskedKind]:
+        """What servers are told they may ask."""
+
+    async def answer(self, asked: Asked) -> Reply:
+        """Answer one question; cancelled where the server does not wait any more."""
 
 
 class ToolsError(Exception):

@@ -52,10 +52,10 @@ def start_failed(alias: str, launch: Launch, reason: str, stderr: Sequence[str])
     return "\n".join(lines)
 
 
-def gone(alias: str, code: int | None, stderr: Sequence[str], during: str | None = None) -> str:
+def gone(alias: str, reason: str, stderr: Sequence[str], during: str | None = None) -> str:
     """That a server has ended on its own, in a call or before it."""
     place = f"{alias}.{during}: " if during else ""
-    return "\n".join([f"{place}server {alias!r} is gone: {ending(code)}", *_last_lines(stderr)])
+    return "\n".join([f"{place}server {alias!r} is gone: {reason}", *_last_lines(stderr)])
 
 
 def _last_lines(stderr: Sequence[str]) -> list[str]:

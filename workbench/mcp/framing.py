@@ -10,9 +10,13 @@ import orjson
 
 
 class LineSplitter:
-    """Cuts a byte stream into lines. Each byte is looked at once and joined once; empty lines are dropped."""
+    """Cuts a byte stream into lines. Each byte is looked at once and joined once.
 
-    def __init__(self) -> None:
+    Empty lines are dropped, unless they mean something.
+    """
+
+    def __init__(self, *, keeps_empty: bool = False) -> None:
+        self._keeps_empty = keeps_empty
         self._parts: list[bytes] = []
         self._started = 0.0
 
@@ -26,7 +30,7 @@ class LineSplitter:
         self._parts = []
         lines += [(line, now) for line in others[:-1]]
         self._keep(others[-1], now)
-        return [(line, started) for line, started in lines if line]
+        return [(line, started) for line, started in lines if line or self._keeps_empty]
 
     def rest(self) -> bytes:
         """What came after the last line end."""

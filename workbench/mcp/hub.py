@@ -6,8 +6,10 @@ import asyncio
 from collections.abc import Iterable, Mapping
 
 from workbench.engine.events import Emit
-from workbench.engine.ports import Call, CallResult, ServerStartFailed
+from workbench.engine.ports import Answering, Call, CallResult, ServerStartFailed
 from workbench.mcp.launch import Launcher, plan
+from workbench.mcp.peer import LocalPeer, Peer
+from workbench.mcp.rules import Rules
 from workbench.mcp.server import Limits, Server, ServerStatus
 from workbench.pipeline.declaration import ServerDeclaration
 from workbench.pipeline.project import ServerSource
@@ -17,7 +19,7 @@ class ServerHub:
     """Starts, calls and ends the servers behind ``sources`` (alias -> source), one connection each.
 
     Use it on one event loop, in any thread. ``call_timeout`` and ``start_timeout`` are seconds; without them
-    nothing is ever given up. ``python`` is the interpreter of the project's own servers, if not ragwb's.
+    nothing is ever given up. ``answering`` answers what servers ask; by default it is refused.
     """
 
     def __init__(
@@ -27,10 +29,12 @@ class ServerHub:
         *,
         call_timeout: float | None = None,
         start_timeout: float | None = None,
-        python: str | None = None,
+        answering: Answering | None = None,
     ) -> None:
-        self._launches = {alias: plan(source, python) for alias, source in sources.items()}
+        self._sources = dict(sources)
+        self._launches = {alias: plan(source) for alias, source in sources.items() if source.address is None}
         self._emit = emit
+        self._answering = answering or Rules()
         self._limits = Limits(start=start_timeout, call=call_timeout)
         self._launcher = Launcher()
         self._servers: dict[str, Server] = {}
@@ -40,7 +44,7 @@ class ServerHub:
         wanted = [alias for alias in dict.fromkeys(aliases) if alias not in self._servers]
         self._launcher.prepare([self._launches[alias] for alias in wanted if alias in self._launches])
         for alias in wanted:
-            if alias in self._launches:
+            if alias in self._sources:
                 self._servers[alias] = self._new(alias)
 
     def status(self, alias: str) -> ServerStatus:
@@ -77,11 +81,19 @@ class ServerHub:
         self._launcher.close()
 
     def _server(self, alias: str) -> Server:
-        if alias not in self._launches:
+        if alias not in self._sources:
             raise ServerStartFailed(f"there is no server {alias!r}", alias=alias)
         if alias not in self._servers:
             self._servers[alias] = self._new(alias)
         return self._servers[alias]
 
     def _new(self, alias: str) -> Server:
-        return Server(alias, self._launches[alias], self._launcher, self._emit, self._limits)
+        return Server(alias, self._peer(alias), self._answering, self._emit, self._limits)
+
+    def _peer(self, alias: str) -> Peer:
+        address = self._sources[alias].address
+        if address is None:
+            return LocalPeer(self._launches[alias], self._launcher)
+        from workbench.mcp.remote.peer import RemotePeer  # brings the HTTP library, which most runs don't need
+
+        return RemotePeer(address)

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from workbench.mcp.fork_client import ForkServer, ForkServerGone, can_fork
@@ -25,6 +26,8 @@ _DEFAULTS = {
 _ALWAYS = {"PYTHONUNBUFFERED": "1", "PYTHONIOENCODING": "utf-8"}
 _FIXED_AT_START = ("PYTHON", "FASTMCP_", "PYDANTIC_", "LD_", "MALLOC_", "LANG", "LC_")
 """What a process reads once, when it starts: a forked one has the parent's."""
+_BASIC = ("HOME", "LANG", "LC_*", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER", "*_PROXY", "*_proxy")
+"""What a server gets of the environment in any case."""
 
 
 @dataclass(frozen=True)
@@ -38,27 +41,34 @@ class Launch:
     forkable: bool
 
 
-def plan(source: ServerSource, python: str | None = None) -> Launch:
-    """How to start the server; ``python``, if given, runs the project's Python servers."""
+def plan(source: ServerSource) -> Launch:
+    """How to start the server."""
     if source.script is None:
         return Launch(source.command, source.cwd, _environment(source, ours=False), None, forkable=False)
-    runs_it = _interpreter(source, python)
+    runs_it = _interpreter(source)
     ours = runs_it == interpreter()
+    env = _environment(source, ours=ours)
     return Launch(
         command=(runs_it, str(source.script)),
         folder=source.cwd,
-        env=_environment(source, ours=ours),
+        env=env,
         script=source.script,
-        forkable=ours and not any(name.startswith(_FIXED_AT_START) for name in source.env),
+        forkable=ours and not _differs_at_start(source, env),
     )
 
 
-def _interpreter(source: ServerSource, python: str | None) -> str:
-    """Of a project's own server: the one given, else a ``.venv`` beside the server or in the project."""
+def _differs_at_start(source: ServerSource, env: Mapping[str, str]) -> bool:
+    """Whether the server needs another environment at its start than the one ragwb itself was started with."""
+    passed = {name for name in os.environ if name.startswith(_FIXED_AT_START)}
+    return any(name.startswith(_FIXED_AT_START) for name in source.env) or not passed <= env.keys()
+
+
+def _interpreter(source: ServerSource) -> str:
+    """Of a project's own server: the one configured, else a ``.venv`` beside the server or in the project."""
     if source.origin == "ragwb" or source.script is None:
         return interpreter()
-    if python is not None:
-        return python
+    if source.python is not None:
+        return source.python
     server = source.script.parent.parent if source.script.parent.name == "src" else source.script.parent
     for folder in (server, source.cwd):
         found = folder / ".venv" / "bin" / "python"
@@ -69,10 +79,18 @@ def _interpreter(source: ServerSource, python: str | None) -> str:
 
 def _environment(source: ServerSource, *, ours: bool) -> dict[str, str]:
     places = {"RAGWB_PROJECT": str(source.cwd), "RAGWB_OUTPUT": str(Path.cwd())}
-    env = {**_DEFAULTS, **os.environ, **_ALWAYS, **places}
+    env = {**_DEFAULTS, **_passed(source), **_ALWAYS, **places}
     if ours:
-        env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(COMPAT_FOLDER), os.environ.get("PYTHONPATH")]))
+        env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(COMPAT_FOLDER), env.get("PYTHONPATH")]))
     return {**env, **source.env}
+
+
+def _passed(source: ServerSource) -> dict[str, str]:
+    """What a server gets of ragwb's own environment."""
+    if source.passed_env is None:
+        return dict(os.environ)
+    patterns = (*_BASIC, *source.passed_env)
+    return {name: value for name, value in os.environ.items() if any(fnmatchcase(name, p) for p in patterns)}
 
 
 class Launcher:

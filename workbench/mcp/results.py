@@ -21,9 +21,12 @@ class ToolReportedError(Exception):
 
 
 def declare(alias: str, tools: Iterable[Mapping[str, Any]], prompts: Iterable[Mapping[str, Any]]) -> ServerDeclaration:
-    """A declaration from the entries of ``tools/list`` and ``prompts/list``."""
+    """A declaration from the entries of ``tools/list`` and ``prompts/list``; of one name the first counts."""
     declared = [*map(_tool, tools), *map(_prompt, prompts)]
-    return ServerDeclaration(alias=alias, tools={tool.name: tool for tool in declared})
+    by_name: dict[str, ToolDeclaration] = {}
+    for tool in declared:
+        by_name.setdefault(tool.name, tool)
+    return ServerDeclaration(alias=alias, tools=by_name)
 
 
 def wraps_results(tool: Mapping[str, Any]) -> bool:
@@ -74,16 +77,27 @@ def _ours(entry: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def tool_result(raw: msgspec.Raw, *, wrapped: bool) -> CallResult:
-    """The value of a ``tools/call`` result. Raises ``ToolReportedError``."""
+    """The value of a ``tools/call`` result. Raises ``ToolReportedError``.
+
+    It is the structured content, else the text; a text that is a JSON object counts as structured. What is neither
+    (images, sound, resources and links to them) stays as MCP has it, a map with ``type``, ``mimeType`` and ``data`` or
+    ``uri``: alone it is the value, beside other content it is in the list ``content`` of the value.
+    """
     parts = members(raw)
     if parts.get("isError") == msgspec.Raw(b"true"):
         raise ToolReportedError(own_words(_text(parts) or "the tool gave no reason"))
     structured = _structured(parts)
+    media = _media(parts)
     if structured is not None:
         meta = decode(parts["_meta"]) if "_meta" in parts else {}
         wrapped = wrapped or bool((meta.get("fastmcp") or {}).get("wrap_result"))
+        if media:
+            return CallResult({"content": media, **structured})
         unwrap = wrapped and structured.keys() == {"result"}
         return CallResult(structured["result"] if unwrap else structured)
+    if media:
+        blocks = _blocks(parts)
+        return CallResult(blocks[0] if len(blocks) == 1 else {"content": blocks})
     text = _text(parts)
     value = _object(text)
     return CallResult(text, is_structured=False) if value is None else CallResult(value)
@@ -114,11 +128,35 @@ def _structured(parts: Mapping[str, msgspec.Raw]) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _text(parts: Mapping[str, msgspec.Raw]) -> str | None:
-    """The first block of text."""
+class _Kind(msgspec.Struct):
+    """Of a block of content only what it is: a text of megabytes is passed over, not decoded."""
+
+    type: str = ""
+
+
+_kinds = msgspec.json.Decoder(list[_Kind])
+
+
+def _media(parts: Mapping[str, msgspec.Raw]) -> list[dict[str, Any]]:
+    """The blocks that are no text."""
+    try:
+        if all(block.type == "text" for block in _kinds.decode(parts.get("content", b"[]"))):
+            return []
+    except msgspec.MsgspecError:
+        pass
+    return [block for block in _blocks(parts) if block.get("type") != "text"]
+
+
+def _blocks(parts: Mapping[str, msgspec.Raw]) -> list[dict[str, Any]]:
     blocks = decode(parts["content"]) if "content" in parts else []
-    texts = (block.get("text") for block in blocks if isinstance(block, dict) and block.get("type") == "text")
-    return next((text for text in texts if isinstance(text, str)), None)
+    return [block for block in blocks if isinstance(block, dict)]
+
+
+def _text(parts: Mapping[str, msgspec.Raw]) -> str | None:
+    """The texts of all blocks, line by line; None where there is none."""
+    texts = [block.get("text") for block in _blocks(parts) if block.get("type") == "text"]
+    found = [text for text in texts if isinstance(text, str)]
+    return "\n".join(found) if found else None
 
 
 def _object(text: str | None) -> dict[str, Any] | None:

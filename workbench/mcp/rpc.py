@@ -7,7 +7,7 @@ import contextlib
 import itertools
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +16,10 @@ import msgspec
 from workbench.engine.events import Emit, ServerOutput, WireMessage
 from workbench.engine.ports import Progress
 from workbench.mcp.framing import Envelope, decode, encode
-from workbench.mcp.process import Pipes
-from workbench.mcp.wire import Wire
+from workbench.mcp.wire import Outgoing, Wire
 
-_METHOD_NOT_FOUND = -32601
+METHOD_NOT_FOUND = -32601
+_CANCEL_SECONDS = 2.0
 _REMEMBERED_STDERR_LINES = 200
 
 
@@ -36,33 +36,52 @@ class NoJsonForm(Exception):
 
 
 class ConnectionLost(Exception):
-    """The server's stdout ended, or its stdin is closed."""
+    """The other end is gone, or does not listen any more."""
+
+
+Respond = Callable[[str, Any, int | None], Awaitable[Any]]
+"""Answers what a server asks: method, params, and the visit under way. May raise ``RpcError``."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The result of a request, not decoded yet; when the request was written, and when the answer's first byte came.
+
+    Both are Unix seconds.
+    """
+
+    result: msgspec.Raw
+    written: float
+    came: float
 
 
 @dataclass
 class _Request:
-    answer: asyncio.Future[msgspec.Raw]
+    answer: asyncio.Future[tuple[msgspec.Raw, float]]
     on_progress: Callable[[Progress], None] | None
 
 
 class Connection:
     """What is said to one server and what it says; every line is emitted as an event before it is handled."""
 
-    def __init__(self, alias: str, pipes: Pipes, emit: Emit, roots: list[dict[str, str]]) -> None:
+    def __init__(self, alias: str, emit: Emit, respond: Respond) -> None:
         self.alias = alias
         self.stderr: deque[str] = deque(maxlen=_REMEMBERED_STDERR_LINES)
         self.lost = asyncio.Event()
+        self.why_lost = ""
+        """Why nothing comes any more, where the end of a process does not say it."""
         self._emit = emit
-        self._roots = roots
-        self._wire = Wire(pipes, self)
+        self._respond = respond
+        self._wire: Wire | None = None
         self._numbers = itertools.count(1)
         self._requests: dict[int | str, _Request] = {}
         self._visits: dict[int | str, int] = {}
-        self._answers: set[asyncio.Task[None]] = set()
+        self._answers: dict[int | str, asyncio.Task[None]] = {}
 
-    async def open(self) -> None:
-        """Begin to read and write."""
-        await self._wire.open()
+    async def open(self, wire: Wire) -> None:
+        """Begin to talk over a wire that was made for this connection. Raises ``OSError``."""
+        self._wire = wire
+        await wire.open()
 
     async def request(
         self,
@@ -71,8 +90,8 @@ class Connection:
         *,
         visit: int | None = None,
         on_progress: Callable[[Progress], None] | None = None,
-    ) -> msgspec.Raw:
-        """The result of a request, not decoded yet.
+    ) -> Answer:
+        """Ask, and wait for the answer.
 
         Cancelling tells the server. Raises ``RpcError``, ``ConnectionLost``, ``NoJsonForm``.
         """
@@ -84,13 +103,16 @@ class Connection:
             line = encode({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
         except (TypeError, ValueError) as error:
             raise NoJsonForm(str(error)) from error
-        answer: asyncio.Future[msgspec.Raw] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[tuple[msgspec.Raw, float]] = asyncio.get_running_loop().create_future()
+        answer.add_done_callback(lambda done: done.cancelled() or done.exception())  # it may come before it is awaited
         self._requests[number] = _Request(answer, on_progress)
         try:
             await self._send(line, method, number)
+            written = time.time()
             if self.lost.is_set():  # before there was a request that could have heard of it
                 raise ConnectionLost
-            return await answer
+            result, came = await answer
+            return Answer(result, written, came)
         except asyncio.CancelledError:
             await self._cancel(number)
             raise
@@ -109,22 +131,22 @@ class Connection:
         """Whether an answer is still to come."""
         return bool(self._requests)
 
-    def close_stdin(self) -> None:
-        """Ask the server to end."""
-        self._wire.close_stdin()
+    async def finish(self) -> None:
+        """Tell the server that nothing more will be asked."""
+        if self._wire is not None:
+            await self._wire.finish()
 
     async def drain(self, seconds: float) -> None:
         """Wait until all that an ended server has said is heard."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self.lost.wait()
-                await self._wire.stderr_ended.wait()
+        if self._wire is not None:
+            await self._wire.drain(seconds)
 
-    def close(self) -> None:
-        """Let go of the pipes; whoever still waits gets ``ConnectionLost``."""
-        self._wire.close()
-        for task in self._answers:
+    async def close(self) -> None:
+        """Let go of the wire; whoever still waits gets ``ConnectionLost``."""
+        for task in list(self._answers.values()):
             task.cancel()
+        if self._wire is not None:
+            await self._wire.close()
         self._fail_all()
 
     # ---- what comes over the wire
@@ -134,11 +156,13 @@ class Connection:
         visit = self._visit_of(envelope, params)
         self._record(line, started, at, way="received", method=envelope.method, id=envelope.id, visit=visit)
         if envelope.method is None:
-            self._answered(envelope)
+            self._answered(envelope, started)
         elif envelope.id is not None:
-            self._answer(envelope.id, envelope.method)
+            self._answer(envelope.id, envelope.method, params, visit)
         elif envelope.method == "notifications/progress" and isinstance(params, dict):
             self._progressed(params)
+        elif envelope.method == "notifications/cancelled" and isinstance(params, dict):
+            self._taken_back(params)
 
     def stray(self, line: bytes) -> None:
         text = line.decode("utf-8", "replace")
@@ -149,7 +173,13 @@ class Connection:
         self.stderr.append(text)
         self._emit(ServerOutput(server=self.alias, stream="stderr", text=text, visit=self._only_visit()))
 
-    def closed(self) -> None:
+    def failed(self, number: int | str, reason: str) -> None:
+        request = self._requests.get(number)
+        if request is not None and not request.answer.done():
+            request.answer.set_exception(RpcError(0, reason))
+
+    def closed(self, reason: str = "") -> None:
+        self.why_lost = self.why_lost or reason
         self.lost.set()
         self._fail_all()
 
@@ -159,8 +189,10 @@ class Connection:
         now = time.time()
         visit = self._visits.get(number if number is not None else about or 0)
         self._record(line, now, now, way="sent", method=method, id=number, visit=visit)
+        if self._wire is None:
+            raise ConnectionLost
         try:
-            await self._wire.send(line)
+            await self._wire.send(Outgoing(line, method, number))
         except BrokenPipeError as error:
             raise ConnectionLost from error
 
@@ -168,14 +200,14 @@ class Connection:
         self._emit(WireMessage(server=self.alias, started=started, at=at, size=len(line), line=line, **about))
 
     async def _cancel(self, number: int) -> None:
-        with contextlib.suppress(ConnectionLost):
-            await self.notify(
-                "notifications/cancelled",
-                {"requestId": number, "reason": "cancelled by the user"},
-                about=number,
-            )
+        about = {"requestId": number, "reason": "cancelled by the user"}
+        with contextlib.suppress(ConnectionLost, TimeoutError):
+            async with asyncio.timeout(_CANCEL_SECONDS):
+                await self.notify("notifications/cancelled", about, about=number)
+        if self._wire is not None:
+            self._wire.forget(number)
 
-    def _answered(self, envelope: Envelope) -> None:
+    def _answered(self, envelope: Envelope, came: float) -> None:
         request = self._requests.get(envelope.id) if envelope.id is not None else None
         if request is None or request.answer.done():
             return  # the answer to a cancelled request
@@ -184,20 +216,26 @@ class Connection:
             fields = error if isinstance(error, dict) else {}
             request.answer.set_exception(RpcError(fields.get("code", 0), str(fields.get("message", error))))
         else:
-            request.answer.set_result(envelope.result)
+            request.answer.set_result((envelope.result, came))
 
-    def _answer(self, number: int | str, method: str) -> None:
-        task = asyncio.get_running_loop().create_task(self._send_answer(number, method))
-        self._answers.add(task)
-        task.add_done_callback(self._answers.discard)
+    def _answer(self, number: int | str, method: str, params: Any, visit: int | None) -> None:
+        asking = self._send_answer(number, method, params, visit or self._only_visit())
+        self._answers[number] = task = asyncio.get_running_loop().create_task(asking)
+        task.add_done_callback(lambda _: self._answers.pop(number, None))
 
-    async def _send_answer(self, number: int | str, method: str) -> None:
-        known: dict[str, Any] = {"ping": {}, "roots/list": {"roots": self._roots}}
+    def _taken_back(self, params: dict[str, Any]) -> None:
+        """The server does not wait any more for an answer to what it asked."""
+        number = params.get("requestId")
+        task = self._answers.get(number) if isinstance(number, int | str) else None
+        if task is not None:
+            task.cancel()
+
+    async def _send_answer(self, number: int | str, method: str, params: Any, visit: int | None) -> None:
         answer: dict[str, Any] = {"jsonrpc": "2.0", "id": number}
-        if method in known:
-            answer["result"] = known[method]
-        else:
-            answer["error"] = {"code": _METHOD_NOT_FOUND, "message": f"ragwb does not support {method}"}
+        try:
+            answer["result"] = await self._respond(method, params, visit)
+        except RpcError as error:
+            answer["error"] = {"code": error.code, "message": str(error)}
         with contextlib.suppress(ConnectionLost):
             await self._send(encode(answer), None, number)
 

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-import msgspec
-
 from workbench import __version__
 from workbench.engine.events import Emit, ServerExited, ServerFailed, ServerReady, ServerStarting
-from workbench.engine.ports import Call, CallResult, ServerGone, ServerStartFailed, ToolFailed
+from workbench.engine.ports import Answering, Call, CallResult, ServerGone, ServerStartFailed, Timing, ToolFailed
 from workbench.mcp import failures
 from workbench.mcp.framing import decode, encode
-from workbench.mcp.launch import Launch, Launcher
-from workbench.mcp.process import ServerProcess, end
+from workbench.mcp.peer import Peer
+from workbench.mcp.questions import Questions
 from workbench.mcp.results import (
     ToolReportedError,
     declare,
@@ -26,7 +23,7 @@ from workbench.mcp.results import (
     tool_result,
     wraps_results,
 )
-from workbench.mcp.rpc import Connection, ConnectionLost, NoJsonForm, RpcError
+from workbench.mcp.rpc import Answer, Connection, ConnectionLost, NoJsonForm, RpcError
 from workbench.pipeline.declaration import ServerDeclaration
 
 _PROTOCOL = "2025-11-25"
@@ -61,28 +58,27 @@ class Limits:
 class Server:
     """A server from its start to its end. It is started once; a restart makes a new one."""
 
-    def __init__(self, alias: str, launch: Launch, launcher: Launcher, emit: Emit, limits: Limits) -> None:
+    def __init__(self, alias: str, peer: Peer, answering: Answering, emit: Emit, limits: Limits) -> None:
         self._alias = alias
-        self._launch = launch
-        self._launcher = launcher
+        self._peer = peer
         self._emit = emit
-        self._limits = limits
-        self._process: ServerProcess | None = None
-        self._connection: Connection | None = None
+        self._limits = replace(limits, start=limits.start or peer.start_timeout)
+        self._questions = Questions(alias, peer.roots, answering, emit)
+        self._connection = Connection(alias, emit, self._questions.respond)
+        self._is_reached = False
         self._wrapped: set[str] = set()
         self._ending = False
         self._status = ServerStatus(alias)
         self._ready: asyncio.Future[ServerDeclaration] = asyncio.get_running_loop().create_future()
         self._ready.add_done_callback(lambda ready: ready.cancelled() or ready.exception())
         self._enter("starting")
-        emit(ServerStarting(server=alias, command=launch.command, folder=str(launch.folder)))
+        emit(ServerStarting(server=alias, command=peer.command, folder=peer.folder))
         self._life = asyncio.get_running_loop().create_task(self._live())
 
     @property
     def status(self) -> ServerStatus:
         """The server at this moment."""
-        stderr = tuple(self._connection.stderr) if self._connection is not None else ()
-        return replace(self._status, stderr=stderr)
+        return replace(self._status, stderr=tuple(self._connection.stderr))
 
     async def declaration(self) -> ServerDeclaration:
         """What it offers, once it is ready. Raises ``ServerStartFailed``."""
@@ -90,10 +86,11 @@ class Server:
 
     async def call(self, call: Call) -> CallResult:
         """Run one call. Raises ``ToolFailed``, ``ServerGone``, ``ServerStartFailed``."""
+        asked = time.time()
         await self.declaration()
         try:
             async with asyncio.timeout(self._limits.call):
-                return await self._call(call)
+                return await self._call(call, asked)
         except TimeoutError as error:
             raise self._failed(call, f"no answer within {self._limits.call:g} s") from error
         except (ToolReportedError, RpcError) as error:
@@ -104,7 +101,8 @@ class Server:
             raise self._failed(call, f"its answer is no MCP result ({type(error).__name__}: {error})") from error
         except ConnectionLost as error:
             await asyncio.wait({self._life})
-            message = failures.gone(self._alias, self._status.code, self.status.stderr, call.tool)
+            reason = self._connection.why_lost or failures.ending(self._status.code)
+            message = failures.gone(self._alias, reason, self.status.stderr, call.tool)
             raise ServerGone(message, alias=self._alias, tool=call.tool) from error
 
     async def stop(self) -> None:
@@ -132,30 +130,29 @@ class Server:
         except TimeoutError:
             self._start_failed(f"not ready within {self._limits.start:g} s")
         except ConnectionLost:
-            self._start_failed(failures.ending(await self._code()))
+            self._start_failed(await self._why_lost())
         except (OSError, RpcError) as error:  # no such command, or an error as answer
             self._start_failed(str(error) or repr(error))
         except Exception as error:
             self._start_failed(f"what it answers is no MCP ({type(error).__name__}: {error})")
         else:
-            pid = self._process.pid if self._process else None
-            self._enter("ready", pid=pid)
-            seconds = time.monotonic() - begun
-            self._emit(ServerReady(server=self._alias, seconds=seconds, pid=pid, tools=tuple(declaration.tools)))
+            self._enter("ready", pid=self._peer.pid)
+            seconds, tools = time.monotonic() - begun, tuple(declaration.tools)
+            self._emit(ServerReady(server=self._alias, seconds=seconds, pid=self._peer.pid, tools=tools))
             self._ready.set_result(declaration)
 
     async def _connect(self) -> ServerDeclaration:
-        self._process = await self._launcher.start(self._launch)
-        self._enter("starting", pid=self._process.pid)
-        roots = [{"uri": self._launch.folder.resolve().as_uri(), "name": self._launch.folder.name}]
-        self._connection = connection = Connection(self._alias, self._process.pipes, self._emit, roots)
-        await connection.open()
+        wire = await self._peer.reach(self._connection)
+        self._is_reached = True
+        self._enter("starting", pid=self._peer.pid)
+        connection = self._connection
+        await connection.open(wire)
         about = {
             "protocolVersion": _PROTOCOL,
-            "capabilities": {"roots": {}},
+            "capabilities": self._questions.capabilities(),
             "clientInfo": {"name": "ragwb", "version": __version__},
         }
-        offers = decode(await connection.request("initialize", about)).get("capabilities") or {}
+        offers = decode((await connection.request("initialize", about)).result).get("capabilities") or {}
         await connection.notify("notifications/initialized")
         tools = await self._list("tools") if "tools" in offers else []
         prompts = await self._list("prompts") if "prompts" in offers else []
@@ -163,21 +160,26 @@ class Server:
         return declare(self._alias, tools, prompts)
 
     async def _list(self, what: str) -> list[Mapping[str, Any]]:
+        """All pages of a list. Raises ``ValueError`` for pages that go in a circle."""
         found: list[Mapping[str, Any]] = []
-        cursor = None
+        cursor, seen = None, set()
         while True:
-            page = decode(await self._peer.request(f"{what}/list", {"cursor": cursor} if cursor else {}))
+            answer = await self._open.request(f"{what}/list", {"cursor": cursor} if cursor else {})
+            page = decode(answer.result)
             found += page.get(what) or []
             cursor = page.get("nextCursor")
             if not cursor:
                 return found
+            if cursor in seen:
+                raise ValueError(f"the pages of {what}/list go in a circle, at {cursor!r:.100}")
+            seen.add(cursor)
 
     async def _until_it_ends(self) -> None:
-        """Watch the process; a server that only closes its stdout is as good as ended."""
-        if self._process is None or self._connection is None or self._status.phase != "ready":
+        """Watch it; a server that only closes its stdout is as good as ended."""
+        if self._status.phase != "ready":
             return
         ends = [
-            asyncio.ensure_future(self._process.wait()),
+            asyncio.ensure_future(self._peer.exit_code()),
             asyncio.ensure_future(self._connection.lost.wait()),
         ]
         try:
@@ -187,25 +189,21 @@ class Server:
                 waiting.cancel()
 
     async def _clean_up(self) -> None:
-        """The end of every server: the process ended, its last words heard, the pipes closed."""
-        if self._process is None:
+        """The end of every server: the process ended, its last words heard, the wire closed."""
+        if not self._is_reached:
             self._enter("failed" if self._status.phase == "failed" else "exited")
             return
-        connection = self._connection
-        patient = self._status.phase == "ready" and connection is not None and not connection.busy
-        if connection is not None:
-            connection.close_stdin()
-        code = await end(self._process, _GRACE_SECONDS if patient else _SHORT_GRACE_SECONDS)
-        if connection is not None:
-            await connection.drain(_LAST_WORDS_SECONDS)
-            connection.close()
+        patient = self._status.phase == "ready" and not self._connection.busy
+        await self._connection.finish()
+        code = await self._peer.end(_GRACE_SECONDS if patient else _SHORT_GRACE_SECONDS)
+        await self._connection.drain(_LAST_WORDS_SECONDS)
+        await self._connection.close()
         if self._status.phase != "failed":
             self._enter("exited", code=code)
         self._emit(ServerExited(server=self._alias, code=code))
 
     def _start_failed(self, reason: str) -> None:
-        stderr = self._connection.stderr if self._connection is not None else ()
-        self._refuse(failures.start_failed(self._alias, self._launch, reason, tuple(stderr)))
+        self._refuse(self._peer.start_failed(self._alias, reason, self.status.stderr))
 
     def _refuse(self, message: str, *, report: bool = True) -> None:
         if self._ready.done():
@@ -215,33 +213,38 @@ class Server:
             self._emit(ServerFailed(server=self._alias, message=message))
         self._ready.set_exception(ServerStartFailed(message, alias=self._alias))
 
-    async def _code(self) -> int | None:
-        """The exit code of a server that has closed its stdout, with its last words heard."""
-        if self._process is None or self._connection is None:
-            return None
-        with contextlib.suppress(TimeoutError):
-            code = await asyncio.wait_for(self._process.wait(), _LAST_WORDS_SECONDS)
+    async def _why_lost(self) -> str:
+        """Why a server that was starting is gone, with its last words heard."""
+        if self._connection.why_lost:
+            return self._connection.why_lost
+        code = await self._peer.exit_code(_LAST_WORDS_SECONDS)
+        if code is not None:
             await self._connection.drain(_LAST_WORDS_SECONDS)
-            return code
-        return None
+        return failures.ending(code)
 
     # ---- calls
 
-    async def _call(self, call: Call) -> CallResult:
+    async def _call(self, call: Call, asked: float) -> CallResult:
+        begun = time.time()
         meta: dict[str, Any] = {} if call.items is None else {"items": list(call.items)}
         if call.kind == "prompt":
             arguments, meta["encoded"] = _as_text(call.arguments)
-            return prompt_result(await self._ask("prompts/get", call, arguments, meta))
-        answer = await self._ask("tools/call", call, dict(call.arguments), meta)
-        return tool_result(answer, wrapped=call.tool in self._wrapped)
+            answer = await self._ask("prompts/get", call, arguments, meta)
+            result = prompt_result(answer.result)
+        else:
+            answer = await self._ask("tools/call", call, dict(call.arguments), meta)
+            result = tool_result(answer.result, wrapped=call.tool in self._wrapped)
+        served = max(0.0, answer.came - answer.written)
+        spent = time.time() - begun
+        return replace(result, timing=Timing(begun - asked, served, max(0.0, spent - served)))
 
-    async def _ask(self, method: str, call: Call, arguments: Any, meta: dict[str, Any]) -> msgspec.Raw:
+    async def _ask(self, method: str, call: Call, arguments: Any, meta: dict[str, Any]) -> Answer:
         params = {"name": call.tool, "arguments": arguments, "_meta": meta}
-        return await self._peer.request(method, params, visit=call.visit, on_progress=call.on_progress)
+        return await self._open.request(method, params, visit=call.visit, on_progress=call.on_progress)
 
     @property
-    def _peer(self) -> Connection:
-        if self._connection is None or self._status.phase in ("exited", "failed"):
+    def _open(self) -> Connection:
+        if self._status.phase in ("exited", "failed"):
             raise ConnectionLost
         return self._connection
 

@@ -1,15 +1,25 @@
-"""One server's pipes on an event loop: whole lines in and out, each one recorded before it is handled."""
+"""What stands between a connection and a server's process or address: whole messages in and out."""
 
 from __future__ import annotations
 
-import asyncio
-import os
-import time
-from collections.abc import Callable
-from typing import IO, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
-from workbench.mcp.framing import Envelope, LineSplitter, read_envelope
-from workbench.mcp.process import PIPE_BYTES, Pipes
+from workbench.mcp.framing import Envelope
+
+
+@dataclass(frozen=True)
+class Outgoing:
+    """A message on its way to a server. A request has a method and a number, an answer only the number that it
+    answers, a notification only a method."""
+
+    line: bytes
+    method: str | None = None
+    number: int | str | None = None
+
+    @property
+    def is_request(self) -> bool:
+        return self.method is not None and self.number is not None
 
 
 class WireListener(Protocol):
@@ -22,112 +32,32 @@ class WireListener(Protocol):
         """A line on stdout that is no JSON-RPC message."""
 
     def complained(self, line: bytes) -> None:
-        """A line on stderr."""
+        """A line on stderr, or whatever else a server says outside the protocol."""
 
-    def closed(self) -> None:
-        """The server's stdout has ended."""
+    def failed(self, number: int | str, reason: str) -> None:
+        """A request was refused by what carries it, and will get no answer; the server lives."""
+
+    def closed(self, reason: str = "") -> None:
+        """Nothing comes any more. ``reason`` says why, where the end of a process does not."""
 
 
-class Wire:
-    """Reads stdout and stderr, writes stdin. Open it once, close it once."""
-
-    def __init__(self, pipes: Pipes, listener: WireListener) -> None:
-        self._pipes = pipes
-        self._listener = listener
-        self._writer = _Writer()
-        self._out = LineSplitter()
-        self._err = LineSplitter()
-        self._transports: list[asyncio.BaseTransport] = []
-        self._stdin: asyncio.WriteTransport | None = None
-        self.stderr_ended = asyncio.Event()
+class Wire(Protocol):
+    """A way to one server. Open it once, close it once."""
 
     async def open(self) -> None:
-        """Begin to read and write. Takes over the three descriptors."""
-        loop = asyncio.get_running_loop()
-        stdout, stderr = _Reader(self._stdout, self._stdout_end), _Reader(self._stderr, self._stderr_end)
-        self._stdin, _ = await loop.connect_write_pipe(lambda: self._writer, _file(self._pipes.stdin, "wb"))
-        out, _ = await loop.connect_read_pipe(lambda: stdout, _file(self._pipes.stdout, "rb"))
-        err, _ = await loop.connect_read_pipe(lambda: stderr, _file(self._pipes.stderr, "rb"))
-        self._transports = [out, err]
+        """Begin to read and write. Raises ``OSError``."""
 
-    async def send(self, line: bytes) -> None:
-        """Write one line; returns when the pipe takes more. Raises ``BrokenPipeError`` if nobody reads."""
-        if self._stdin is None or self._writer.lost or self._stdin.is_closing():
-            raise BrokenPipeError
-        self._stdin.write(line + b"\n")
-        await self._writer.writable.wait()
+    async def send(self, message: Outgoing) -> None:
+        """Write one message; returns when it is written. Raises ``BrokenPipeError`` if nobody reads any more."""
 
-    def close_stdin(self) -> None:
-        """The polite way to ask the server to end; what it still says is read."""
-        if self._stdin is not None:
-            self._stdin.close()
+    def forget(self, number: int | str) -> None:
+        """Nobody waits any more for the answer to this request."""
 
-    def close(self) -> None:
-        """Let go of the pipes."""
-        if self._stdin is not None and not self._writer.lost:
-            self._stdin.abort()
-        for transport in self._transports:
-            transport.close()
+    async def finish(self) -> None:
+        """Tell the server that nothing more will be asked; what it still says is heard."""
 
-    def _stdout(self, data: bytes) -> None:
-        now = time.time()
-        for line, started in self._out.feed(data, now):
-            self._line(line, started, now)
+    async def drain(self, seconds: float) -> None:
+        """Wait, so long at most, until all that an ended server has said is heard."""
 
-    def _line(self, line: bytes, started: float, now: float) -> None:
-        envelope = read_envelope(line)
-        if envelope is None:
-            self._listener.stray(line)
-        else:
-            self._listener.received(envelope, line, started, now)
-
-    def _stdout_end(self) -> None:
-        if rest := self._out.rest():
-            self._listener.stray(rest)
-        self._listener.closed()
-
-    def _stderr(self, data: bytes) -> None:
-        # A progress bar ends its lines with a carriage return, and is to be seen while it moves.
-        for line, _ in self._err.feed(data.replace(b"\r", b"\n"), 0.0):
-            self._listener.complained(line)
-
-    def _stderr_end(self) -> None:
-        if rest := self._err.rest():
-            self._listener.complained(rest)
-        self.stderr_ended.set()
-
-
-def _file(fd: int, mode: str) -> IO[bytes]:
-    return os.fdopen(fd, mode, buffering=0)
-
-
-class _Reader(asyncio.Protocol):
-    def __init__(self, on_data: Callable[[bytes], None], on_end: Callable[[], None]) -> None:
-        self._on_data = on_data
-        self._on_end = on_end
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        transport.max_size = PIPE_BYTES  # type: ignore[attr-defined]  # how much asyncio reads at a time
-
-    def data_received(self, data: bytes) -> None:
-        self._on_data(data)
-
-    def connection_lost(self, _: Exception | None) -> None:
-        self._on_end()
-
-
-class _Writer(asyncio.BaseProtocol):
-    def __init__(self) -> None:
-        self.writable = asyncio.Event()
-        self.writable.set()
-        self.lost = False
-
-    def pause_writing(self) -> None:
-        self.writable.clear()
-
-    def resume_writing(self) -> None:
-        self.writable.set()
-
-    def connection_lost(self, _: Exception | None) -> None:
-        self.lost = True
-        self.writable.set()
+    async def close(self) -> None:
+        """Let go of everything."""

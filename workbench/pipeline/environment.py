@@ -1,4 +1,4 @@
-"""``${NAME}`` in parameter files: the environment, then a ``.env`` in the project folder."""
+"""``${NAME}`` in parameter files and server entries: the environment, then a ``.env`` in the project folder."""
 
 from __future__ import annotations
 
@@ -23,6 +23,11 @@ class Environment:
         missing: list[str] = []
         return self._expanded(value, missing), tuple(missing)
 
+    def named_in(self, text: str) -> dict[str, str]:
+        """The names in a text that are set, with their values."""
+        names = {match[1] for match in _PLACEHOLDER.finditer(text) if match[1]}
+        return {name: value for name in names if (value := self._value(name)) is not None}
+
     def _expanded(self, value: Any, missing: list[str]) -> Any:
         if isinstance(value, str):
             return _PLACEHOLDER.sub(lambda match: self._replacement(match, missing), value) if "$" in value else value
@@ -36,13 +41,15 @@ class Environment:
         name = match[1]
         if name is None:
             return "$"
-        found = os.environ.get(name)
-        if found is None:
-            found = self._from_file().get(name)
+        found = self._value(name)
         if found is None:
             missing.append(name)
             return match[0]
         return found
+
+    def _value(self, name: str) -> str | None:
+        found = os.environ.get(name)
+        return found if found is not None else self._from_file().get(name)
 
     def _from_file(self) -> Mapping[str, str | None]:
         if self._names is None:

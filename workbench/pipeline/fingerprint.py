@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from workbench.pipeline.prepare import Prepared
 from workbench.pipeline.project import ServerSource
+
+_INSTALLED = {"site-packages", "node_modules", "__pycache__"}
+_PROGRAMS = {".py", ".js", ".mjs", ".cjs", ".ts", ".sh", ".rb", ".pl", ".jar"}
+"""What a command may be given to run; other files that it names, a database for one, change with every run."""
 
 
 def fingerprints(prepared: Prepared) -> dict[str, str]:
@@ -26,14 +31,37 @@ def differences(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
     return sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
 
 
-def _code(source: ServerSource) -> str:
-    """A server's code: all Python files in the folder of its script; of a command, its words."""
+def code_files(source: ServerSource) -> dict[str, str]:
+    """The files of a server's code, each with its hash, by their names below the folder they are in.
+
+    All Python files around its script, but for installed packages; of a command, the programs below its folder that
+    the command names.
+    """
     if source.script is None:
-        return _hash(" ".join(source.command).encode())
-    digest = hashlib.blake2b(digest_size=8)
-    for file in sorted(source.script.parent.rglob("*.py")):
-        digest.update(str(file.relative_to(source.script.parent)).encode() + b"\0" + _content(file))
-    return digest.hexdigest()
+        return {str(file.relative_to(source.cwd)): _hash(_content(file)) for file in _named_programs(source)}
+    folder = source.script.parent
+    return {str(file.relative_to(folder)): _hash(_content(file)) for file in sorted(_python_files(folder))}
+
+
+def _python_files(folder: Path) -> Iterator[Path]:
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".") and name not in _INSTALLED]
+        yield from (Path(place, name) for name in names if name.endswith(".py"))
+
+
+def _named_programs(source: ServerSource) -> Iterator[Path]:
+    for number, word in enumerate(source.command):
+        if (number == 0 or Path(word).suffix in _PROGRAMS) and "\0" not in word:
+            file = (source.cwd / word).resolve()
+            if file.is_relative_to(source.cwd) and file.is_file():
+                yield file
+
+
+def _code(source: ServerSource) -> str:
+    """A server's code; of a command or an address, how it is written, without what ``${NAME}`` stands for."""
+    written = source.entry if source.script is None else ""
+    content = {"written": written, "files": code_files(source)}
+    return _hash(json.dumps(content, sort_keys=True).encode())
 
 
 def _content(file: Path) -> bytes:

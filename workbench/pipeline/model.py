@@ -107,11 +107,16 @@ Step = ToolStep | LoopStep | BranchStep
 
 @dataclass(frozen=True)
 class ServerEntry:
-    """One line under ``servers:``."""
+    """One entry under ``servers:``, or one of an MCP client's configuration, which then is ``file``.
+
+    ``places`` says where each part of a map stands: ``url``, ``headers.Authorization``, ``args.0``.
+    """
 
     alias: str
     value: Any
     position: Position
+    places: Mapping[str, Position] = field(default_factory=dict)
+    file: Path | None = None
 
 
 @dataclass(frozen=True)

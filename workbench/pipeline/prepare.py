@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from workbench.pipeline.checks import Checked, check
+from workbench.pipeline.config import Configuration, load_config
 from workbench.pipeline.declaration import ServerDeclaration
 from workbench.pipeline.description import described, overlaid
+from workbench.pipeline.environment import Environment
+from workbench.pipeline.mcp_config import read_mcp_config
 from workbench.pipeline.model import Pipeline
 from workbench.pipeline.parameters import ParameterSet, load_parameters
 from workbench.pipeline.problems import PipelineError, Problem, in_order
-from workbench.pipeline.project import ServerNotFound, ServerSource, find_server, project_folder
+from workbench.pipeline.project import ServerNotFound, ServerSource, project_folder
 from workbench.pipeline.reader import read_pipeline
+from workbench.pipeline.secrets import secrets_of_environment
+from workbench.pipeline.server_entries import source_of_entry
 from workbench.pipeline.static_source import read_declaration
 
 
@@ -28,11 +33,17 @@ class Prepared:
     declarations: Mapping[str, ServerDeclaration]
     checked: Checked
     warnings: tuple[Problem, ...] = ()
+    config: Configuration = field(default_factory=Configuration)
 
     @property
     def unchecked(self) -> tuple[str, ...]:
         """The servers, in order of use, of which a step is not checked before they run."""
         return tuple(dict.fromkeys(step.alias for step in self.checked.passed_over))
+
+    @property
+    def secrets(self) -> frozenset[str]:
+        """What must be shown nowhere, beside secret parameters: tokens of servers, secrets of the environment."""
+        return frozenset(secrets_of_environment()).union(*(source.secrets for source in self.sources.values()))
 
     def used_sources(self) -> dict[str, ServerSource]:
         """The servers that some step uses: only these are started."""
@@ -56,15 +67,25 @@ class Prepared:
         return replace(declaration, tools=overlaid(declaration.tools, known))
 
 
-def prepare(file: Path, *, param_file: str | None = None, sets: Iterable[str] = (), checks: bool = True) -> Prepared:
+def prepare(
+    file: Path,
+    *,
+    param_file: str | None = None,
+    sets: Iterable[str] = (),
+    mcp_config: str | None = None,
+    checks: bool = True,
+) -> Prepared:
     """Read a pipeline and all that belongs to it, without starting anything.
 
+    ``mcp_config`` is an MCP client's configuration, whose servers stand in for those the pipeline has no source of.
     Raises ``PipelineError`` with every mistake found (with ``checks=False``: only those of the files themselves).
     """
-    reading = read_pipeline(file)
-    pipeline, problems = reading.pipeline, list(reading.problems)
     project = project_folder(file)
-    sources = _sources(pipeline, project, problems)
+    reading = read_pipeline(file, read_mcp_config(Path(mcp_config), project) if mcp_config is not None else {})
+    pipeline, problems = reading.pipeline, list(reading.problems)
+    config, found = load_config(project, pipeline.servers)
+    problems += found
+    sources = _sources(pipeline, project, config, problems)
     parameters, found = load_parameters(pipeline, sources, project=project, param_file=param_file, sets=sets)
     problems += found
     declarations = _declarations(sources, problems)
@@ -73,7 +94,7 @@ def prepare(file: Path, *, param_file: str | None = None, sets: Iterable[str] = 
         problems += checked.problems
     if any(not problem.is_warning for problem in problems):
         raise PipelineError(problems)
-    return Prepared(pipeline, project, sources, parameters, declarations, checked, in_order(problems))
+    return Prepared(pipeline, project, sources, parameters, declarations, checked, in_order(problems), config)
 
 
 def _declarations(sources: Mapping[str, ServerSource], problems: list[Problem]) -> dict[str, ServerDeclaration]:
@@ -86,14 +107,19 @@ def _declarations(sources: Mapping[str, ServerSource], problems: list[Problem]) 
     return declarations
 
 
-def _sources(pipeline: Pipeline, project: Path, problems: list[Problem]) -> dict[str, ServerSource]:
+def _sources(
+    pipeline: Pipeline, project: Path, config: Configuration, problems: list[Problem]
+) -> dict[str, ServerSource]:
     used = pipeline.used_aliases()
     all_read = "" not in used  # a step that can't be read may be one of any server
+    environment = Environment(project)
     sources = {}
     for alias, entry in pipeline.servers.items():
         try:
-            sources[alias] = find_server(alias, entry.value, project)
+            source = source_of_entry(alias, entry.value, project, environment)
+            sources[alias] = replace(source, python=config.python(alias), passed_env=config.passed_env(alias))
         except ServerNotFound as error:
             use = f" (no step uses `{alias}`: the line may be taken out)" if all_read and alias not in used else ""
-            problems.append(Problem(pipeline.file, entry.position, f"{error}{use}"))
+            place = entry.places.get(error.key, entry.position)
+            problems.append(Problem(entry.file or pipeline.file, place, f"{error}{use}"))
     return sources

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 
 def shipped_folder() -> Path:
@@ -27,46 +27,71 @@ def project_folder(pipeline: Path) -> Path:
     return Path.cwd()
 
 
+Transport = Literal["auto", "http", "sse"]
+"""Of an address: streamable HTTP, the older HTTP+SSE, or the first of the two that works."""
+
+
+@dataclass(frozen=True)
+class RemoteAddress:
+    """A server that runs elsewhere. Its headers go to no other server."""
+
+    url: str = field(repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    transport: Transport = "auto"
+
+
 @dataclass(frozen=True)
 class ServerSource:
-    """Where a server comes from and how its process is started.
+    """Where a server comes from and how its process is started, or where it is reached.
 
-    ``script`` is set for a Python server, ``command`` for a mapping with a command of its own.
-    ``origin`` says whose it is: the project's, one that ragwb ships, or a command.
+    ``script`` is set for a Python server, ``command`` for a mapping with a command of its own, ``address`` for one
+    that runs elsewhere. ``origin`` says whose it is: the project's, one that ragwb ships, a command, or an address.
+    ``entry`` is how it is written, with ``${NAME}`` as it is; ``secrets`` must not be shown anywhere.
     """
 
     alias: str
     entry: str
-    origin: Literal["project", "ragwb", "command"]
+    origin: Literal["project", "ragwb", "command", "address"]
     cwd: Path
     script: Path | None = None
     command: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    address: RemoteAddress | None = None
+    secrets: frozenset[str] = field(default=frozenset(), repr=False)
     parameter_file: Path | None = None
     description_file: Path | None = None
     """A ``server.yaml`` beside the server."""
+    python: str | None = None
+    """The interpreter that the configuration names for it."""
+    passed_env: tuple[str, ...] | None = None
+    """Patterns of the environment variables it gets beyond the basic ones; None is all."""
+
+
+def is_shipped(source: ServerSource) -> bool:
+    """Whether the server is one of those that ragwb brings along, run as ragwb means it.
+
+    A project may lead to such a server by a way round, and to an interpreter of its own beside it: that is not one.
+    """
+    ours = source.origin == "ragwb" or source.cwd == shipped_folder()
+    return ours and source.script is not None and source.script.is_relative_to(shipped_folder() / "servers")
 
 
 class ServerNotFound(Exception):
-    """The entry under ``servers:`` leads to no server. ``str()`` says where it was looked for."""
+    """The entry under ``servers:`` leads to no server. ``str()`` says where it was looked for.
+
+    ``key`` is the path of the part that is wrong, where it is a map: ``headers.Authorization``, ``args.0``.
+    """
+
+    def __init__(self, message: str, key: str = "") -> None:
+        super().__init__(message)
+        self.key = key
 
 
-def find_server(alias: str, entry: Any, project: Path) -> ServerSource:
-    """Find the server behind one entry of ``servers:``.
+def find_server(alias: str, entry: str, project: Path) -> ServerSource:
+    """Find the Python server that a folder or a file names: the project's own, else one that ragwb ships.
 
     Raises ``ServerNotFound`` with every place that was looked at.
     """
-    if isinstance(entry, Mapping):
-        return _from_mapping(alias, entry, project)
-    if not isinstance(entry, str) or not entry.strip():
-        raise ServerNotFound(
-            f"server {alias!r} must be a folder, a .py file, or a mapping with a command; found {entry!r}"
-        )
-    if entry.startswith(("http://", "https://")):
-        raise ServerNotFound(
-            f"server {alias!r} is an address ({entry}); this version starts servers itself: "
-            "give a folder, a .py file, or {command: ..., args: [...]}"
-        )
     tried: list[Path] = []
     roots: list[tuple[Path, Literal["project", "ragwb"]]] = [
         (project, "project"),
@@ -98,24 +123,6 @@ def _python_source(
         script=script,
         parameter_file=parameters if parameters.is_file() else None,
         description_file=description if description.is_file() else None,
-    )
-
-
-def _from_mapping(alias: str, entry: Mapping[Any, Any], project: Path) -> ServerSource:
-    command, arguments = entry.get("command"), entry.get("args") or []
-    if not isinstance(command, str) or not isinstance(arguments, list):
-        raise ServerNotFound(f"server {alias!r}: a mapping needs `command` (text) and may have `args` (a list)")
-    env = entry.get("env") or {}
-    if not isinstance(env, Mapping):
-        raise ServerNotFound(f"server {alias!r}: `env` must be a mapping of names to text")
-    cwd = entry.get("cwd")
-    return ServerSource(
-        alias=alias,
-        entry=" ".join([command, *map(str, arguments)]),
-        origin="command",
-        cwd=(project / cwd).resolve() if isinstance(cwd, str) else project,
-        command=(command, *map(str, arguments)),
-        env={str(name): str(value) for name, value in env.items()},
     )
 
 

@@ -22,6 +22,7 @@ from workbench.pipeline.model import (
     is_memory_name,
     quoted_state,
     source_of,
+    walk,
 )
 from workbench.pipeline.problems import PipelineError, Position, Problem, nearest
 
@@ -41,17 +42,21 @@ class Reading:
     unread: frozenset[str] = frozenset()
 
 
-def read_pipeline(file: Path) -> Reading:
-    """Read one pipeline file. Raises ``PipelineError`` where there is no map to be read."""
+def read_pipeline(file: Path, others: Mapping[str, ServerEntry] | None = None) -> Reading:
+    """Read one pipeline file. Raises ``PipelineError`` where there is no map to be read.
+
+    ``others`` are servers that its steps may use without an entry in the file, or with an empty one.
+    """
     text = read_text(file)
-    return _Reader(file, text).read(composed(file, text))
+    return _Reader(file, text, others or {}).read(composed(file, text))
 
 
 class _Reader:
     """One reading of one file; collects problems instead of stopping at the first."""
 
-    def __init__(self, file: Path, text: str) -> None:
+    def __init__(self, file: Path, text: str, others: Mapping[str, ServerEntry]) -> None:
         self.file = file
+        self.others = others
         self.text = text
         self.problems: list[Problem] = []
         self.aliases: tuple[str, ...] | None = None
@@ -72,24 +77,30 @@ class _Reader:
         steps = self._pipeline(top.get("pipeline"), root)
         items = self._name(top.get("items"), "items")
         whole = self._names(top.get("whole"), "whole")
+        used = {step.alias for step in walk(steps) if isinstance(step, ToolStep)}
+        servers |= {alias: entry for alias, entry in self.others.items() if alias in used - servers.keys()}
         pipeline = Pipeline(self.file, self.text, servers, steps, items, frozenset(whole), self.places)
         return Reading(pipeline, tuple(self.problems), frozenset(self.unread))
 
     # ---- the top level
 
-    def _servers(self, node: nodes.Node | None, root: nodes.Node) -> Mapping[str, ServerEntry]:
+    def _servers(self, node: nodes.Node | None, root: nodes.Node) -> dict[str, ServerEntry]:
+        if self.others and (node is None or nodes.is_null(node)):
+            self.aliases = tuple(self.others)
+            return {}
         if node is None:
             self._report(root, "there is no `servers:` section (a map: alias -> folder of the server)")
             return {}
         if not isinstance(node, yaml.MappingNode):
             self._report(node, f"`servers:` must be a map of aliases to server folders, not {nodes.kind(node)}")
             return {}
-        servers = {}
+        servers: dict[str, ServerEntry] = {}
         for alias, key, value in self._unique(node, "server"):
             if "." in alias or not alias.strip():
                 self._report(key, f"{alias!r} can't be the alias of a server: it must be a name without dots")
-            servers[alias] = ServerEntry(alias, self._plain(value), nodes.position(key))
-        self.aliases = tuple(servers)
+            entry = ServerEntry(alias, self._plain(value), nodes.position(key), nodes.places(value))
+            servers[alias] = self.others.get(alias, entry) if nodes.is_null(value) else entry
+        self.aliases = tuple({**servers, **self.others})
         return servers
 
     def _pipeline(self, node: nodes.Node | None, root: nodes.Node) -> tuple[Step, ...]:

@@ -187,6 +187,20 @@ def plain(node: Node, _level: int = 1) -> Any:
         raise YamlError(f"this value can't be read: {error}".splitlines()[0], position(node)) from None
 
 
+def places(node: Node, name: str = "", levels: int = 2) -> dict[str, Position]:
+    """Where the parts of a value stand, so many levels deep, by path: ``""``, ``headers.Authorization``, ``args.0``."""
+    found = {name: position(node)}
+    if levels == 0:
+        return found
+    if isinstance(node, yaml.MappingNode):
+        parts = [(key, value) for key, _, value in entries(node)]
+    else:
+        parts = [(str(n), child) for n, child in enumerate(children(node))]
+    for part, child in parts:
+        found |= places(child, f"{name}.{part}".lstrip("."), levels - 1)
+    return found
+
+
 def is_null(node: Node) -> bool:
     return isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null"
 

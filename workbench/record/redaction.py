@@ -1,9 +1,8 @@
-"""Secrets: found by the names of parameters, masked in everything that is shown or written."""
+"""Secrets, masked in everything that is shown or written."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,15 +12,7 @@ from workbench.engine.events import Emit, Event
 from workbench.engine.ports import Call, CallResult, Tools, ToolsError
 from workbench.pipeline.declaration import ServerDeclaration
 from workbench.pipeline.parameters import ParameterSet
-
-_SECRET_NAME = re.compile(
-    r"(^|[_\-. ])(api_?key|access_?key|secret_?key|secret|password|passwd|(auth|access|bearer)_?token|token|"
-    r"authorization|credentials?)$",
-    re.IGNORECASE,
-)
-_PASSWORD_IN_URL = re.compile(r"\w://[^/\s:@]*:([^/\s@]+)@")
-_SHORTEST = 6
-"""Shorter values would be found everywhere by accident."""
+from workbench.pipeline.secrets import secrets_in
 
 
 class Redactor:
@@ -34,11 +25,10 @@ class Redactor:
         self._bytes = {text.encode(): mask.encode() for text, mask in self._masks.items()}
 
     @classmethod
-    def of(cls, parameters: ParameterSet) -> Redactor:
-        found = (
-            secret for section in parameters.values.values() for n, p in section.items() for secret in _find(n, p.value)
-        )
-        return cls(frozenset(found))
+    def of(cls, parameters: ParameterSet, others: frozenset[str] = frozenset()) -> Redactor:
+        """For the secrets among the parameters, and others that are known."""
+        values = ((name, p.value) for section in parameters.values.values() for name, p in section.items())
+        return cls(others | {secret for name, value in values for secret in secrets_in(name, value)})
 
     def text(self, text: str) -> str:
         for secret, mask in self._masks.items():
@@ -75,6 +65,8 @@ class Redactor:
                 changed[name] = self.text(value)
             elif isinstance(value, bytes) and self.line(value) != value:
                 changed[name] = self.line(value)
+            elif isinstance(value, tuple):
+                changed[name] = tuple(self.value(entry) for entry in value)
             elif isinstance(value, list | dict):
                 changed[name] = self.value(value)
         return replace(event, **changed) if changed else event
@@ -131,16 +123,3 @@ class RedactedTools:
 def masked(secret: str) -> str:
     """``sk-test-000`` as ``sk-…000``."""
     return f"{secret[:3]}…{secret[-3:]}" if len(secret) >= 12 else "…"
-
-
-def _find(name: str, value: Any) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from _find(str(key), inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _find(name, inner)
-    elif isinstance(value, str):
-        if len(value) >= _SHORTEST and _SECRET_NAME.search(name):
-            yield value.removeprefix("Bearer ")
-        yield from (password for password in _PASSWORD_IN_URL.findall(value) if len(password) >= _SHORTEST)

@@ -61,12 +61,15 @@ def read_about(path: Path) -> dict[str, Any]:
         return _about(path, db)
 
 
-def read_session(path: Path, parameters: ParameterSet) -> SavedSession:
-    """The whole session; ``parameters``, those of today, give the secrets. Raises ``SessionUnreadable``."""
+def read_session(path: Path, parameters: ParameterSet, secrets: frozenset[str] = frozenset()) -> SavedSession:
+    """The whole session; the parameters of today, and other ``secrets``, fill in what was masked in the file.
+
+    Raises ``SessionUnreadable``.
+    """
     with _opened(path) as db:
         about = _about(path, db)
         try:
-            return _Reading(path, db, about, parameters).read()
+            return _Reading(path, db, about, parameters, Redactor.of(parameters, secrets)).read()
         except (sqlite3.DatabaseError, ValueError, KeyError) as error:
             raise SessionUnreadable(f"{path}: the session file is damaged: {error}") from None
 
@@ -105,6 +108,7 @@ class _Reading:
     db: sqlite3.Connection
     about: Mapping[str, Any]
     parameters: ParameterSet
+    redactor: Redactor
     begin: Parameters = field(default_factory=dict)
     values: dict[bytes, Any] = field(default_factory=dict)
     blocks: dict[bytes, list[Any]] = field(default_factory=dict)
@@ -114,7 +118,7 @@ class _Reading:
         self._read_versions()
         rows = self.db.execute("select seq, number, timeline, content from visit order by seq").fetchall()
         pipelines = {n: read_pipeline_then(c) for n, c in self.db.execute("select * from pipeline")}
-        self.begin = pipelines[1].begin_parameters(self.parameters.values, Redactor.of(self.parameters))
+        self.begin = pipelines[1].begin_parameters(self.parameters.values, self.redactor)
         timelines: dict[int, Timeline] = {}
         outlines: dict[int, Outline] = {}
         known = self.db.execute(

@@ -69,7 +69,7 @@ class Model:
         self.debugger = debugger
         self.clock = clock
         self.traffic = TrafficLog()
-        self._redactor = Redactor.of(debugger.prepared.parameters)
+        self._redactor = Redactor.of(debugger.prepared.parameters, debugger.prepared.secrets)
         self.servers: dict[str, ServerState] = {}
         self.lens: int | None = None
         self.is_pausing = False

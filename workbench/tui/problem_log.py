@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import time
 import traceback
 from pathlib import Path
 
+from workbench.pipeline.user_folders import state_folder
+
 
 def log_file() -> Path:
-    """``ragwb/ragwb.log`` in the user's folder for such things."""
-    state = os.environ.get("XDG_STATE_HOME")
-    folder = Path(state) if state else Path.home() / ".local" / "state"
-    return folder / "ragwb" / "ragwb.log"
+    """``ragwb.log`` in the user's folder for such things."""
+    return state_folder() / "ragwb.log"
 
 
 def log_problem(error: BaseException) -> Path | None:

@@ -54,8 +54,8 @@ def score_all(
 
 
 def as_texts(values: Sequence[Any]) -> list[str]:
-    """Numbers are compared as text; null is the empty answer."""
-    return ["" if value is None else str(value) for value in values]
+    """Numbers are compared as text; null is the empty answer; of passages, all that they say counts."""
+    return ["\n".join(as_texts(v)) if isinstance(v, list) else "" if v is None else str(v) for v in values]
 
 
 def as_golds(value: Any) -> list[str]:

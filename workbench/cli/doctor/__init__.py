@@ -1,0 +1,1 @@
+"""What ``ragwb doctor`` looks at; each module has one subject and gives findings."""

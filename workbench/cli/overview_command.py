@@ -1,0 +1,114 @@
+"""``ragwb`` alone: what is in this folder, and what can be done."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from pathlib import Path
+
+from workbench import __version__
+from workbench.cli.exits import Exit
+from workbench.cli.named import shipped_pipelines
+from workbench.cli.printing import print_text
+from workbench.engine.values import count_of
+from workbench.engine.visible import one_line
+from workbench.record.session_summary import summary
+
+SHOWN = 8
+"""How many files of a kind are listed."""
+_READ_BYTES = 1_000_000
+"""What is looked into to tell a pipeline, or the state of a run; files above this are listed only."""
+
+
+def overview() -> int:
+    """Pipelines, sessions and runs of the current folder, each with date, size and state, the newest first."""
+    here = Path()
+    sections = [
+        _section("Pipelines", "ragwb FILE opens it, ragwb run FILE runs it", _pipelines(here), _meaning),
+        _section("Sessions", "ragwb resume FILE goes on", here.glob("sessions/*.ragwb"), _session_state),
+        _section("Saved runs", "ragwb FILE studies it", here.glob("output/memory_*.json"), _run_state),
+    ]
+    found = [section for section in sections if section]
+    print_text("\n\n".join([f"ragwb {__version__}, in {one_line(str(here.absolute()))}", *(found or [_beginning()])]))
+    return Exit.WELL
+
+
+def _section(title: str, hint: str, files: Iterable[Path], state: Callable[[Path], str]) -> str:
+    dated = sorted(((*_date_and_size(file), file) for file in files), reverse=True)
+    if not dated:
+        return ""
+    lines = [f"{title} ({hint})"]
+    width = max(len(str(file)) for *_, file in dated[:SHOWN])
+    for modified, count, file in dated[:SHOWN]:
+        date = datetime.fromtimestamp(modified).strftime("%Y-%m-%d %H:%M")
+        size = _in_words(count)
+        lines.append(f"  {date}  {size:>8}  {one_line(f'{file!s:<{width}}  {state(file)}'.rstrip())}")
+    if len(dated) > SHOWN:
+        lines.append(f"  and {len(dated) - SHOWN} older")
+    return "\n".join(lines)
+
+
+def _beginning() -> str:
+    pipelines = shipped_pipelines()
+    width = max(len(file.stem) for file in pipelines)
+    return "\n".join(
+        [
+            "Nothing of ragwb is in this folder yet. To begin:",
+            "",
+            "  ragwb new DIR        a project folder of your own, that runs at once",
+            "  ragwb FILE           a pipeline or a saved run of yours, on the screen",
+            "  ragwb doctor         what is installed, and what is missing",
+            "",
+            "Or a pipeline that ragwb ships, by its name (`ragwb sayhello`, or without a screen `ragwb run sayhello`):",
+            "",
+            *(f"  {file.stem:<{width}}  {_meaning(file)}" for file in pipelines),
+        ]
+    )
+
+
+def _pipelines(folder: Path) -> list[Path]:
+    files = [file for pattern in ("*.y*ml", "pipelines/*.y*ml") for file in folder.glob(pattern)]
+    return [file for file in files if "\npipeline:" in f"\n{_text(file)}"]
+
+
+def _meaning(pipeline: Path) -> str:
+    """The comment with which a pipeline begins."""
+    first = _text(pipeline).partition("\n")[0]
+    return first.removeprefix("#").strip() if first.startswith("#") else ""
+
+
+def _session_state(file: Path) -> str:
+    return str(summary(file) or "can't be read")
+
+
+def _run_state(file: Path) -> str:
+    try:
+        run = json.loads(_text(file))
+        return f"{count_of(len(run), 'visit')}, the last of {run[-1]['step']}"
+    except (ValueError, LookupError, TypeError):
+        return ""
+
+
+def _text(file: Path) -> str:
+    """A file's text; empty where it is large or can't be read."""
+    try:
+        return file.read_text(encoding="utf-8-sig") if file.is_file() and file.stat().st_size < _READ_BYTES else ""
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _date_and_size(file: Path) -> tuple[float, int]:
+    try:
+        about = file.stat()
+    except OSError:  # it was taken away meanwhile
+        return 0.0, 0
+    return about.st_mtime, about.st_size
+
+
+def _in_words(size: float) -> str:
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "B" or size >= 10 else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} GB"

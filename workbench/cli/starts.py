@@ -1,0 +1,86 @@
+"""What a pipeline starts or reaches: what someone has to know who is asked whether it may."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from workbench.engine.visible import one_line
+from workbench.mcp.launch import plan
+from workbench.pipeline.fingerprint import code_files
+from workbench.pipeline.prepare import Prepared
+from workbench.pipeline.project import ServerSource, interpreter, is_shipped
+from workbench.record.redaction import Redactor
+
+OWN_PYTHON = "ragwb's own Python"
+_FROM_ENVIRONMENT = re.compile(r"\$\{([A-Za-z_]\w*)\}")
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """One server. ``files`` are those of its code, each with its hash; ``key`` is what it is known by.
+
+    The key covers how the server is written, what is run and where, and not the code: a server that is edited is
+    still the same one. ragwb's own interpreter counts as itself wherever it is installed, and a secret as any other:
+    tokens are renewed. What is to be shown has its secrets masked.
+    """
+
+    alias: str
+    words: str
+    """The command as it would be typed, or the address."""
+    program: str
+    """What is run; empty for an address."""
+    folder: Path
+    gives: tuple[str, ...]
+    """The names of what the pipeline gives it: environment variables, headers."""
+    from_environment: tuple[str, ...]
+    """The variables of the user's environment that are put into its command, environment, address or headers."""
+    files: dict[str, str]
+    key: str
+    is_shipped: bool
+    is_python: bool
+
+    @property
+    def kind(self) -> str:
+        if self.is_python:
+            by = OWN_PYTHON if self.program == interpreter() else one_line(self.program)
+            return f"a Python server, run by {by}"
+        return "a command" if self.program else "an address, where what its steps take is sent"
+
+
+def starts_of(prepared: Prepared, sources: Iterable[ServerSource]) -> list[Start]:
+    """How each of these servers is started or reached."""
+    redactor = Redactor.of(prepared.parameters, prepared.secrets)
+    servers = prepared.pipeline.servers
+    return [_start(source, servers[source.alias].value, redactor, prepared.secrets) for source in sources]
+
+
+def _start(source: ServerSource, written: Any, redactor: Redactor, secrets: Iterable[str]) -> Start:
+    command = plan(source).command if source.address is None else ()
+    given = source.env if source.address is None else source.address.headers
+    words = shlex.join(command) if source.address is None else source.address.url
+    text = json.dumps(written, default=str)
+    program = command[0] if command else ""
+    runs = [OWN_PYTHON if program == interpreter() else program, *command[1:]]
+    run = json.dumps(runs) if command else words
+    for secret in sorted(secrets, key=len, reverse=True):
+        run = run.replace(secret, "…")
+    identity = json.dumps([run, text, str(source.cwd)])
+    return Start(
+        alias=source.alias,
+        words=one_line(redactor.text(words)),
+        program=program,
+        folder=source.cwd,
+        gives=tuple(sorted(given)),
+        from_environment=tuple(sorted(set(_FROM_ENVIRONMENT.findall(text)))),
+        files=code_files(source),
+        key=hashlib.blake2b(identity.encode(), digest_size=16).hexdigest(),
+        is_shipped=is_shipped(source),
+        is_python=source.script is not None,
+    )

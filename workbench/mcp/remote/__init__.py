@@ -1,0 +1,1 @@
+"""Servers that are addresses: MCP over HTTP. Imported only where a pipeline has one."""
