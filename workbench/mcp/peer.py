@@ -60,7 +60,10 @@ class LocalPeer:
         return self._process.pid if self._process is not None else None
 
     async def reach(self, listener: WireListener) -> Wire:
-        self._process = await self._launcher.start(self._launch)
+        try:
+            self._process = await self._launcher.start(self._launch)
+        except FileNotFoundError as error:
+            raise OSError(failures.not_found(self._launch)) from error
         return PipeWire(self._process.pipes, listener)
 
     async def exit_code(self, seconds: float | None = None) -> int | None:
