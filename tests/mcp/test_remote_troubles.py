@@ -137,13 +137,26 @@ async def test_what_speaks_no_http(bench: MakeBench) -> None:
     server.close()
 
 
-async def test_tls(bench: MakeBench, tmp_path: Path) -> None:
+async def test_tls(bench: MakeBench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with playing(mcp()) as server:
         text = await failure(bench, server.url().replace("http:", "https:"))
         assert "TLS: " in text
         assert "try http:// in the place of https://" in text
     key, certificate = tmp_path / "key", tmp_path / "certificate"
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    command = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=localhost",
+        "-addext",
+        "subjectAltName=IP:127.0.0.1",
+    ]
     subprocess.run([*command, "-keyout", key, "-out", certificate], check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
@@ -151,6 +164,10 @@ async def test_tls(bench: MakeBench, tmp_path: Path) -> None:
         server.socket = context.wrap_socket(server.socket, server_side=True)
         text = await failure(bench, server.url().replace("http:", "https:"))
         assert "TLS: its certificate is not trusted (self" in text
+        assert "SSL_CERT_FILE" in text
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        made = bench({"r": remote("r", server.url().replace("http:", "https:"))})
+        assert await made.tool("r", "go") == "gone well"
 
 
 # ---- redirects

@@ -30,6 +30,7 @@ class Http:
         self._client = httpx2.AsyncClient(
             timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
             limits=httpx2.Limits(max_connections=None, keepalive_expiry=_KEPT_OPEN_SECONDS),
+            verify=httpx2.create_ssl_context(),
             trust_env=self.url.host not in _LOOPBACK,  # a proxy of the environment is not for this machine
         )
 
