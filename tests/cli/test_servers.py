@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.mcp.addresses import RealServer, playing, reply
+from tests.mcp.conftest import SERVERS as MCP_SERVERS
 from tests.mcp.test_remote_troubles import mcp
 from workbench.cli.main import main
 
@@ -172,6 +174,25 @@ def test_what_a_server_asks_is_told(project: Path, text_server: RealServer, caps
         ("server_asked", None),
         ("server_answered", "accept"),
     ]
+
+
+def test_the_pipelines_model_answers_for_a_server(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = project / "servers" / "generation" / "src"
+    source.mkdir(parents=True)
+    (source / "generation.py").write_text(
+        "from workbench.mcp.kit import ToolServer\napp = ToolServer('generation')\n"
+        "@app.tool(output='prompt_ls->ans_ls')\ndef generate(prompt_ls: list[str]) -> dict:\n"
+        "    return {'ans_ls': [f'{prompt}: a word' for prompt in prompt_ls]}\napp.run()\n"
+    )
+    raw = f"{{command: {sys.executable}, args: [{MCP_SERVERS / 'raw.py'}]}}"
+    file = pipeline(
+        f"{{generation: servers/generation, raw: {raw}}}", "generation.generate: {input: {prompt_ls: [x]}}", "raw.tool1"
+    )
+    assert main(["run", file, "--events"]) == 1
+    assert "sampling is refused: the pipeline has no model, or .ragwb.yaml does not say" in capsys.readouterr().out
+    Path(".ragwb.yaml").write_text("sampling: pipeline\n")
+    main(["run", file, "--events"])
+    assert "Say something: a word" in capsys.readouterr().out
 
 
 # ---- what goes over the wire arrives as it is
