@@ -200,7 +200,7 @@ async def test_what_a_server_asks_is_answered(shared: Bench) -> None:
     ping, roots, sampling = value["answers"]
     assert ping["result"] == {}
     assert roots["result"]["roots"][0]["uri"].startswith("file:///")
-    assert "sampling: refuse" in sampling["error"]["message"]
+    assert "sampling is refused" in sampling["error"]["message"]
     assert set(value["meta"]) == {"progressToken"}
 
 

@@ -49,6 +49,8 @@ async def test_servers_that_do_not_start(bench: MakeBench, tmp_path: Path) -> No
             tmp_path, "leaves", "import sys\nfor n in range(40): print(n, file=sys.stderr)\nsys.exit(3)\n"
         ),
         "nowhere": ServerSource("nowhere", "x", "command", tmp_path, command=("no-such-command-here", "--x")),
+        "file": ServerSource("file", "x", "command", tmp_path, command=("./serve",)),
+        "folder": ServerSource("folder", "x", "command", Path("/nowhere/at/all"), command=("cat",)),
         "mute": ServerSource("mute", "x", "command", tmp_path, command=("/bin/sh", "-c", "exec 1>&-; sleep 600")),
     }
     made = bench(sources)
@@ -63,6 +65,8 @@ async def test_servers_that_do_not_start(bench: MakeBench, tmp_path: Path) -> No
     text = await failure(made, "missing")
     assert "No module named 'yaml_of_nowhere'" in text
     assert f"`uv pip install --python {sys.executable} yaml_of_nowhere`" in text
+    assert f"It ran under {sys.executable}. Another Python for it: a .venv beside the server or" in text
+    assert "`servers: {missing: {python: PATH}}` in .ragwb.yaml" in text
 
     assert "needs openai 2.x" in await failure(made, "old_openai")
 
@@ -70,7 +74,10 @@ async def test_servers_that_do_not_start(bench: MakeBench, tmp_path: Path) -> No
     assert "exit code 3" in text
     assert [line.strip() for line in text.splitlines()[-15:]] == [str(n) for n in range(25, 40)]
 
-    assert "no-such-command-here" in await failure(made, "nowhere")
+    text = await failure(made, "nowhere")
+    assert "there is no command `no-such-command-here` on the PATH\n  PATH:    /" in text
+    assert "there is no file ./serve (looked at from" in await failure(made, "file")
+    assert "its folder does not exist: /nowhere/at/all" in await failure(made, "folder")
     assert "its process has not ended" in await failure(made, "mute")
 
     assert {event.server for event in made.of("server_failed")} == set(sources)

@@ -11,6 +11,7 @@ import pytest
 from tests.mcp.conftest import SERVERS, Bench, python_server, until
 from workbench.engine.ports import Asked, AskedKind, Reply
 from workbench.mcp.rules import Rules
+from workbench.mcp.sampling import PipelineModel
 
 SERVER = """
 from pydantic import BaseModel
@@ -65,7 +66,7 @@ async def test_by_default_all_is_refused_with_the_reason(make: Callable[..., Ben
     assert (action, visit) == ("decline", 7)
     assert "`elicitation: defaults`" in reason
     _, _, sampling = (await made.tool("raw", "tool1"))["answers"]
-    assert sampling["error"]["message"].startswith("sampling is refused (`sampling: refuse`")
+    assert sampling["error"]["message"].startswith("sampling is refused: ")
 
 
 async def test_a_form_is_filled_in_with_its_defaults(make: Callable[..., Bench]) -> None:
@@ -110,3 +111,28 @@ async def test_a_cancelled_call_takes_its_question_back(make: Callable[..., Benc
     await made.hub.stop("asks")
     await until(lambda: bool(made.of("server_answered")))
     assert told(made)[0][:2] == ("cancel", "the server did not wait for an answer")
+
+
+async def test_the_pipelines_model_answers(bench: MakeBench, tmp_path: Path) -> None:
+    """`sampling: pipeline`: the tool `generate` of the server `generation`."""
+    (tmp_path / "generation.py").write_text(
+        "from workbench.mcp.kit import ToolServer\napp = ToolServer('generation')\n"
+        "@app.tool(output='prompt_ls->ans_ls')\n"
+        "def generate(prompt_ls: list[str], system_prompt: str = '') -> dict:\n"
+        "    if 'wrong' in prompt_ls[0]: raise ValueError('no model is loaded')\n"
+        "    return {'ans_ls': [f'{system_prompt}|{prompt}' for prompt in prompt_ls]}\n"
+        "app.run()\n"
+    )
+    made = bench({"generation": python_server("generation", tmp_path / "generation.py", tmp_path)})
+    model = PipelineModel(made.hub.call)
+
+    def asked(*texts: str, server: str = "raw", **request: str) -> Asked:
+        messages = [{"role": "user", "content": {"type": "text", "text": text}} for text in texts]
+        return Asked(server, "sampling", "", {"messages": messages, **request}, 3)
+
+    assert await model(asked("Say it")) == Reply("accept", "|Say it")
+    assert await model(asked("a", "b", systemPrompt="Be kind")) == Reply("accept", "Be kind|user: a\n\nuser: b")
+    refused = await model(asked("wrong"))
+    assert refused.action == "decline"
+    assert "no model is loaded" in refused.reason
+    assert (await model(asked("a", server="generation"))).reason == "`generation` would have to answer itself"

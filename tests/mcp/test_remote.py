@@ -156,6 +156,6 @@ async def test_nothing_stays_open(bench: MakeBench, own: Callable[..., RealServe
     await made.hub.close()
     assert time.perf_counter() - begun < 3
     for call in calls:
-        with pytest.raises(ServerGone):
+        with pytest.raises(ServerGone, match="is gone: the connection was closed"):
             await call
     await until(lambda: open_files() <= before)

@@ -137,13 +137,26 @@ async def test_what_speaks_no_http(bench: MakeBench) -> None:
     server.close()
 
 
-async def test_tls(bench: MakeBench, tmp_path: Path) -> None:
+async def test_tls(bench: MakeBench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with playing(mcp()) as server:
         text = await failure(bench, server.url().replace("http:", "https:"))
         assert "TLS: " in text
         assert "try http:// in the place of https://" in text
     key, certificate = tmp_path / "key", tmp_path / "certificate"
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    command = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=localhost",
+        "-addext",
+        "subjectAltName=IP:127.0.0.1",
+    ]
     subprocess.run([*command, "-keyout", key, "-out", certificate], check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
@@ -151,6 +164,10 @@ async def test_tls(bench: MakeBench, tmp_path: Path) -> None:
         server.socket = context.wrap_socket(server.socket, server_side=True)
         text = await failure(bench, server.url().replace("http:", "https:"))
         assert "TLS: its certificate is not trusted (self" in text
+        assert "SSL_CERT_FILE" in text
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        made = bench({"r": remote("r", server.url().replace("http:", "https:"))})
+        assert await made.tool("r", "go") == "gone well"
 
 
 # ---- redirects
@@ -302,3 +319,43 @@ async def test_an_older_server_may_not_send_us_elsewhere(bench: MakeBench) -> No
     with playing(answer) as server:
         text = await failure(bench, server.url(), transport="sse")
         assert "wants its messages sent to another server (http://elsewhere.example/messages): refused" in text
+
+
+async def test_a_server_that_is_never_done(bench: MakeBench) -> None:
+    """What is only there to be read to its end is not waited for: a refusal, and the answer to a notification."""
+
+    def endless(handler: Handler, status: int) -> None:
+        handler.send_response(status)
+        handler.send_header("Content-Type", "text/plain")
+        handler.send_header("Content-Length", "100000")
+        handler.end_headers()
+        handler.wfile.write(b"so it begins")
+        handler.wfile.flush()
+        server.released.wait(9)
+
+    def answer(handler: Handler, body: bytes) -> None:
+        if b"notifications/initialized" in body:
+            endless(handler, 200)
+        else:
+            mcp(lambda caller, _: endless(caller, 503))(handler, body)
+
+    with playing(answer) as server:
+        made = await started(bench, server)
+        with pytest.raises(ToolFailed, match="503 Service Unavailable at /mcp: so it begins"):
+            await made.tool("r", "go")
+        server.released.set()
+
+
+async def test_a_server_that_ends_its_own_stream_at_once_is_left_in_peace(bench: MakeBench) -> None:
+    def answer(handler: Handler, body: bytes) -> None:
+        if handler.command == "GET":
+            stream(handler)
+        else:
+            mcp()(handler, body)
+
+    with playing(answer) as server:
+        made = await started(bench, server)
+        await until(lambda: [request[0] for request in server.requests].count("GET") == 3)
+        await asyncio.sleep(1.2)
+        assert [request[0] for request in server.requests].count("GET") == 3
+        assert await made.tool("r", "go") == "gone well"

@@ -10,6 +10,7 @@ import pytest
 
 from tests.pipeline.lab import prepared, refused
 from workbench.pipeline.config import KEYS, Configuration, load_config, user_file
+from workbench.pipeline.prepare import prepare
 
 STEPS = "- lab.get\n"
 
@@ -129,6 +130,18 @@ def test_a_pipeline_brings_its_configuration(project: Path) -> None:
     assert (source.python, source.passed_env) == (sys.executable, ("A",))
     (project / ".ragwb.yaml").write_text("call_timout: 4\n")
     assert "unknown key `call_timout`; did you mean `call_timeout` or `start_timeout`?" in refused(project, STEPS)
+
+
+def test_an_interpreter_for_a_server_that_has_its_own(project: Path) -> None:
+    file = project / ".ragwb.yaml"
+    file.write_text(f"servers: {{sayhello: {{python: {sys.executable}}}}}\n")
+    pipeline = project / "p.yaml"
+    pipeline.write_text("servers: {sayhello: servers/sayhello}\npipeline: [sayhello.greet]\n")
+    [warning] = prepare(pipeline).warnings
+    assert str(warning) == (
+        f"{file}:1:30: warning: `servers.sayhello.python` counts for Python servers of the project only; "
+        "this is one that ragwb ships"
+    )
 
 
 def test_every_key_is_described() -> None:

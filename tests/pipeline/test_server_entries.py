@@ -110,7 +110,8 @@ def test_a_command_as_clients_write_it(project: Path, monkeypatch: pytest.Monkey
 
 CURSOR = """{
 \t"mcpServers": {
-\t\t"x": {"command": "npx", "args": ["-y", "thing", "${workspaceFolder}"], "env": {"K": "${env:XK}"}},
+\t\t"x": {"command": "npx", "args": ["-y", "thing", "${workspaceFolder}"],
+\t\t\t"env": {"K": "${env:XK}", "D": "${NO_D:-d e}", "X": "${XK:-2}"}},
 \t\t"unused": {"url": "http://h/mcp", "headers": {"A": "${NOT_SET_ANYWHERE}"}}
 \t}
 }
@@ -135,7 +136,7 @@ def test_servers_of_a_clients_configuration(project: Path, servers: str, monkeyp
     monkeypatch.setenv("XK", "1")
     found = read(project, servers, mcp_config=config(project, CURSOR)).sources
     assert found["x"].command == ("npx", "-y", "thing", str(project))
-    assert found["x"].env == {"K": "1"}
+    assert found["x"].env == {"K": "1", "D": "d e", "X": "1"}
     assert "unused" not in found
     found = read(project, servers, mcp_config=config(project, CODE)).sources
     assert found["x"].address == RemoteAddress("https://h/mcp", transport="http")
@@ -152,7 +153,7 @@ def test_steps_of_servers_that_are_in_neither(project: Path) -> None:
 
 
 def test_a_mistake_in_it_is_told_with_its_place_there(project: Path) -> None:
-    with pytest.raises(PipelineError, match=r"mcp\.json:4:\d+: server 'unused': it needs the environment variable"):
+    with pytest.raises(PipelineError, match=r"mcp\.json:5:\d+: server 'unused': it needs the environment variable"):
         read(project, "", "- unused.go\n", config(project, CURSOR))
     asking = '{"mcpServers": {"x": {"command": "go", "env": {"K": "${input:key}"}}}}'
     with pytest.raises(PipelineError, match=r"server 'x': `\$\{input:key\}` is asked for by the client"):

@@ -14,6 +14,8 @@ from workbench.engine.events import (
     LoopFinished,
     RecordFailed,
     RunFinished,
+    ServerAnswered,
+    ServerAsked,
     ServerOutput,
     ServerReady,
     ServerStarting,
@@ -79,6 +81,11 @@ class Narrator:
                 self.now(self._starting())
             case ServerOutput(stream="stderr") if event.server in self._waiting:
                 self._last_words[event.server] = event.text
+            case ServerAsked():
+                self._line(f"server {event.server} asks: {one_line(event.message, LINE_CHARACTERS)}")
+            case ServerAnswered():
+                reason = f": {one_line(event.reason, LINE_CHARACTERS)}" if event.reason else ""
+                self._line(f"server {event.server} was answered: {event.action}{reason}")
             case ServerOutput(stream="stdout"):
                 self._line(
                     f"server {event.server} wrote to stdout, which belongs to the protocol (print to stderr): "

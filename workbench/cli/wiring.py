@@ -15,6 +15,7 @@ from workbench.cli.report import say
 from workbench.engine.breakpoints import Breakpoint, KeptBreakpoints, Watch
 from workbench.engine.debugger import Debugger
 from workbench.engine.events import Emit, Event
+from workbench.engine.ports import Asked, Reply
 from workbench.pipeline.outline import outline_of
 from workbench.pipeline.prepare import Prepared
 from workbench.record.memory_file import MemoryFile, benchmark_name
@@ -111,15 +112,22 @@ class Wiring:
     def _hub(self, emit: Emit) -> ServerHub:
         from workbench.mcp.hub import ServerHub
         from workbench.mcp.rules import Rules
+        from workbench.mcp.sampling import ALIAS, PipelineModel
 
-        config = self.prepared.config
-        return ServerHub(
-            self.prepared.used_sources(),
+        config, sources = self.prepared.config, self.prepared.used_sources()
+
+        async def sample(asked: Asked) -> Reply:
+            return await PipelineModel(hub.call)(asked)
+
+        has_model = config.sampling == "pipeline" and ALIAS in sources
+        hub = ServerHub(
+            sources,
             emit,
             call_timeout=config.call_timeout,
             start_timeout=config.start_timeout,
-            answering=Rules(config.elicitation),
+            answering=Rules(config.elicitation, sample if has_model else None),
         )
+        return hub
 
     def _memory(self, redactor: Redactor) -> MemoryFile:
         benchmark = benchmark_name(self.prepared.parameters)

@@ -38,6 +38,9 @@ class Peer(Protocol):
     async def end(self, grace: float) -> int | None:
         """End its process, after ``grace`` seconds not politely; returns its code."""
 
+    def ending(self, code: int | None) -> str:
+        """How it ended, where its wire did not say why."""
+
     def start_failed(self, alias: str, reason: str, stderr: Sequence[str]) -> str:
         """Why it could not be started or reached, for the user."""
 
@@ -60,7 +63,10 @@ class LocalPeer:
         return self._process.pid if self._process is not None else None
 
     async def reach(self, listener: WireListener) -> Wire:
-        self._process = await self._launcher.start(self._launch)
+        try:
+            self._process = await self._launcher.start(self._launch)
+        except FileNotFoundError as error:
+            raise OSError(failures.not_found(self._launch)) from error
         return PipeWire(self._process.pipes, listener)
 
     async def exit_code(self, seconds: float | None = None) -> int | None:
@@ -72,6 +78,9 @@ class LocalPeer:
 
     async def end(self, grace: float) -> int | None:
         return await end(self._process, grace) if self._process is not None else None
+
+    def ending(self, code: int | None) -> str:
+        return failures.ending(code)
 
     def start_failed(self, alias: str, reason: str, stderr: Sequence[str]) -> str:
         return failures.start_failed(alias, self._launch, reason, stderr)

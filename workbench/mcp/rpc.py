@@ -114,7 +114,8 @@ class Connection:
             result, came = await answer
             return Answer(result, written, came)
         except asyncio.CancelledError:
-            await self._cancel(number)
+            if method != "initialize":  # the protocol has no way to take that back
+                await self._cancel(number)
             raise
         finally:
             self._requests.pop(number, None)

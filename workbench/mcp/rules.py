@@ -30,7 +30,10 @@ class Rules:
     async def answer(self, asked: Asked) -> Reply:
         if asked.kind == "sampling":
             if self.sample is None:
-                return Reply("decline", reason="sampling is refused (`sampling: refuse`, the default, in .ragwb.yaml)")
+                reason = (
+                    "sampling is refused: the pipeline has no model, or .ragwb.yaml does not say `sampling: pipeline`"
+                )
+                return Reply("decline", reason=reason)
             return await self.sample(asked)
         if self.elicitation == "defaults":
             return _with_defaults(asked.request.get("requestedSchema"))

@@ -101,7 +101,7 @@ class Server:
             raise self._failed(call, f"its answer is no MCP result ({type(error).__name__}: {error})") from error
         except ConnectionLost as error:
             await asyncio.wait({self._life})
-            reason = self._connection.why_lost or failures.ending(self._status.code)
+            reason = self._connection.why_lost or self._peer.ending(self._status.code)
             message = failures.gone(self._alias, reason, self.status.stderr, call.tool)
             raise ServerGone(message, alias=self._alias, tool=call.tool) from error
 
@@ -220,7 +220,7 @@ class Server:
         code = await self._peer.exit_code(_LAST_WORDS_SECONDS)
         if code is not None:
             await self._connection.drain(_LAST_WORDS_SECONDS)
-        return failures.ending(code)
+        return self._peer.ending(code)
 
     # ---- calls
 

@@ -13,6 +13,7 @@ import yaml
 from workbench.pipeline import yaml_nodes as nodes
 from workbench.pipeline.files import composed, read_text, repeated_keys
 from workbench.pipeline.problems import PipelineError, Position, Problem, close_names, did_you_mean, nearest
+from workbench.pipeline.project import ServerSource
 
 PROJECT_FILE = ".ragwb.yaml"
 USER_FILE = "config.yaml"
@@ -60,6 +61,15 @@ class Configuration:
         """Patterns of the environment variables that a server gets beyond the basic ones; None is all."""
         names = self._value("env")
         return None if names is None else (*names, *(self._value(f"servers.{alias}.env") or ()))
+
+    def useless_python(self, source: ServerSource) -> list[Problem]:
+        """A warning where an interpreter is named for a server that it can't count for."""
+        setting = self.settings.get(f"servers.{source.alias}.python")
+        if setting is None or source.origin == "project":
+            return []
+        what = {"ragwb": "one that ragwb ships", "command": "a command", "address": "an address"}[source.origin]
+        message = f"`servers.{source.alias}.python` counts for Python servers of the project only; this is {what}"
+        return [Problem(setting.file, setting.position, message, is_warning=True)]
 
     @property
     def start_timeout(self) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -78,6 +79,9 @@ def _in_our_words(value: Any, project: Path) -> Any:
                 f"`{match[0]}` is asked for by the client it was written for; here write ${{NAME}}, and give "
                 "NAME in the environment"
             )
+        variable, has_default, default = name.partition(":-")
+        if has_default:
+            return f"${{{variable}}}" if variable in os.environ else default
         return f"${{{name}}}" if kind else folders.get(name, match[0])
 
     if isinstance(value, str):

@@ -118,6 +118,7 @@ def _sources(
         try:
             source = source_of_entry(alias, entry.value, project, environment)
             sources[alias] = replace(source, python=config.python(alias), passed_env=config.passed_env(alias))
+            problems += config.useless_python(sources[alias])
         except ServerNotFound as error:
             use = f" (no step uses `{alias}`: the line may be taken out)" if all_read and alias not in used else ""
             place = entry.places.get(error.key, entry.position)

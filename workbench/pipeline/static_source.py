@@ -29,7 +29,7 @@ def read_declaration(source: ServerSource) -> tuple[ServerDeclaration | None, li
     try:
         tree = ast.parse(source.script.read_bytes())
     except SyntaxError as error:
-        return None, [_syntax_problem(source.script, error)]
+        return None, [_syntax_problem(source, source.script, error)]
     except (OSError, ValueError, RecursionError):
         return None, []
     found = Registrations(SourceTree(tree))
@@ -42,10 +42,12 @@ def read_declaration(source: ServerSource) -> tuple[ServerDeclaration | None, li
     return ServerDeclaration(source.alias, tools, complete, origin=str(source.script)), problems
 
 
-def _syntax_problem(file: Path, error: SyntaxError) -> Problem:
+def _syntax_problem(source: ServerSource, file: Path, error: SyntaxError) -> Problem:
     """A server that Python can't read; only a warning where a Python of its own may, with a newer syntax."""
     position = Position(error.lineno or 1, error.offset or 1)
-    has_own_python = any((folder / ".venv").is_dir() for folder in (file.parent, file.parent.parent))
+    has_own_python = source.python is not None or any(
+        (folder / ".venv").is_dir() for folder in (file.parent, file.parent.parent)
+    )
     return Problem(file, position, f"the server is no valid Python: {error.msg}", is_warning=has_own_python)
 
 

@@ -16,6 +16,7 @@ _MOST_REDIRECTS = 5
 _KEPT_OPEN_SECONDS = 2.0
 """Less than servers keep an idle connection open: one that is used just when it is closed breaks."""
 _READ_OF_REFUSALS = 10_000
+_READING_SECONDS = 1.0
 _REDIRECTS = (301, 302, 303, 307, 308)
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
@@ -30,6 +31,7 @@ class Http:
         self._client = httpx2.AsyncClient(
             timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
             limits=httpx2.Limits(max_connections=None, keepalive_expiry=_KEPT_OPEN_SECONDS),
+            verify=httpx2.create_ssl_context(),
             trust_env=self.url.host not in _LOOPBACK,  # a proxy of the environment is not for this machine
         )
 
@@ -85,9 +87,12 @@ class Http:
                 written.set()
 
         own = self._headers if _is_at_home(url, self._home) else {}
-        return self._client.build_request(
-            method, url, headers={**own, **headers}, content=body, extensions={"trace": trace}
-        )
+        try:
+            return self._client.build_request(
+                method, url, headers={**own, **headers}, content=body, extensions={"trace": trace}
+            )
+        except ValueError as error:  # of a header that the server itself made up
+            raise Broken(f"what the server gave can't be sent back ({error})") from error
 
 
 async def _check(response: httpx2.Response) -> None:
@@ -95,11 +100,21 @@ async def _check(response: httpx2.Response) -> None:
     if response.is_success:
         return
     body = b""
-    async for chunk in response.aiter_bytes():
-        body += chunk
-        if len(body) > _READ_OF_REFUSALS:
-            break
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_READING_SECONDS):
+            async for chunk in response.aiter_bytes():
+                body += chunk
+                if len(body) > _READ_OF_REFUSALS:
+                    break
     raise refusal(response, body)
+
+
+async def read_to_the_end(response: httpx2.Response) -> None:
+    """Read what nobody needs, since only then the connection can be used again; but not for ever."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_READING_SECONDS):
+            async for _ in response.aiter_bytes():
+                pass
 
 
 def _redirected(response: httpx2.Response) -> httpx2.URL:

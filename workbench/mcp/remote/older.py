@@ -10,7 +10,7 @@ import httpx2
 
 from workbench.mcp.framing import read_envelope
 from workbench.mcp.remote.events import StreamEvent, events_of
-from workbench.mcp.remote.http import Http
+from workbench.mcp.remote.http import Http, read_to_the_end
 from workbench.mcp.remote.troubles import Broken, Refused, Trouble, no_mcp, shown
 from workbench.mcp.wire import Outgoing, WireListener
 
@@ -37,7 +37,7 @@ class OlderWire:
         headers = {"content-type": "application/json"}
         try:
             async with self._http.exchange("POST", headers, url=self._endpoint.result(), body=message.line) as response:
-                await response.aread()
+                await read_to_the_end(response)
         except Refused as refused:
             if message.is_request and message.number is not None:
                 self._listener.failed(message.number, str(refused))

@@ -46,6 +46,9 @@ class RemotePeer:
     async def end(self, grace: float) -> int | None:
         return None
 
+    def ending(self, code: int | None) -> str:
+        return "the connection was closed"
+
     def start_failed(self, alias: str, reason: str, stderr: Sequence[str]) -> str:
         first, *hints = reason.splitlines() or [reason]
         lines = [f"server {alias!r} could not be reached: {first}", f"  address: {self._shown}"]

@@ -13,12 +13,15 @@ import msgspec
 
 from workbench.mcp.framing import decode, read_envelope
 from workbench.mcp.remote.events import events_of
-from workbench.mcp.remote.http import Http
+from workbench.mcp.remote.http import Http, read_to_the_end
 from workbench.mcp.remote.troubles import Broken, Refused, no_mcp
 from workbench.mcp.wire import Outgoing, WireListener
 
 _RETRY_SECONDS = 1.0
+_SHORTEST_RETRY_SECONDS = 0.1
+_LONGEST_RETRY_SECONDS = 60.0
 _MOST_FAILURES = 3
+_SHORT_SECONDS = 1.0
 _GOODBYE_SECONDS = 1.0
 _LAST_EVENTS_SECONDS = 1.0
 
@@ -34,6 +37,7 @@ class _Stream:
     is_answered: bool = False
     last_id: str | None = None
     retry: float = _RETRY_SECONDS
+    hears_something: bool = False
 
 
 class StreamableWire:
@@ -98,7 +102,7 @@ class StreamableWire:
         """A notification, or an answer: the server only accepts it."""
         try:
             async with self._exchange("POST", message.line) as response:
-                await response.aread()
+                await read_to_the_end(response)
         except Refused as refused:
             self._listener.complained(f"{message.method or 'an answer'}: {refused}".encode())
         except Broken as error:
@@ -171,7 +175,9 @@ class StreamableWire:
         async with contextlib.aclosing(events_of(response)) as events:
             async for event in events:
                 stream.last_id = event.id or stream.last_id
-                stream.retry = event.retry if event.retry is not None else stream.retry
+                stream.hears_something = True
+                if event.retry is not None:
+                    stream.retry = min(max(event.retry, _SHORTEST_RETRY_SECONDS), _LONGEST_RETRY_SECONDS)
                 if event.data and event.kind == "message":
                     self._deliver(event.data, event.started, stream)
                 if stream.is_answered:
@@ -199,20 +205,21 @@ class StreamableWire:
             if stream.last_id is None:
                 raise Broken("the connection was closed in the middle of an answer")
             await asyncio.sleep(stream.retry)
+            stream.hears_something = False
             try:
                 async with self._exchange("GET", last_id=stream.last_id) as response:
-                    failures = 0
                     await self._hear(response, stream)
             except Broken:
-                failures += 1
+                failures = 1 if stream.hears_something else failures + 1
                 if failures == _MOST_FAILURES:
                     raise
 
     async def _listen(self) -> None:
-        """What the server says on its own. Not every server does; one that can't be reached any more is gone."""
+        """What the server says on its own. Some never do; one that can't be reached any more is gone."""
         stream = _Stream()
-        failures = 0
-        while True:
+        failures = silences = 0
+        while silences < _MOST_FAILURES:
+            stream.hears_something, begun = False, time.monotonic()
             try:
                 async with self._exchange("GET", last_id=stream.last_id) as response:
                     failures = 0
@@ -224,6 +231,8 @@ class StreamableWire:
                 if failures == _MOST_FAILURES:
                     self._lose(error)
                     return
+            is_silent = not stream.hears_something and time.monotonic() - begun < _SHORT_SECONDS
+            silences = silences + 1 if is_silent else 0
             await asyncio.sleep(stream.retry)
 
     def _lose(self, why: Broken) -> None:

@@ -1,0 +1,42 @@
+"""The pipeline's own model as the answer to a server that asks for one."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.engine.ports import Asked, Call, CallResult, Reply, ToolsError
+from workbench.mcp.questions import text_of
+
+ALIAS, TOOL = "generation", "generate"
+
+
+@dataclass(frozen=True)
+class PipelineModel:
+    """Answers by the tool ``generate`` of the server ``generation``, as a step of the pipeline would."""
+
+    call: Callable[[Call], Awaitable[CallResult]]
+
+    async def __call__(self, asked: Asked) -> Reply:
+        if asked.server == ALIAS:
+            return Reply("decline", reason=f"`{ALIAS}` would have to answer itself")
+        arguments: dict[str, Any] = {"prompt_ls": [_prompt(asked.request)]}
+        if isinstance(asked.request.get("systemPrompt"), str):
+            arguments["system_prompt"] = asked.request["systemPrompt"]
+        try:
+            result = await self.call(Call(ALIAS, TOOL, "tool", arguments, asked.visit or 0))
+        except ToolsError as error:
+            return Reply("decline", reason=str(error))
+        answers = result.value.get("ans_ls") if isinstance(result.value, Mapping) else None
+        if not isinstance(answers, list) or len(answers) != 1:
+            return Reply("decline", reason=f"{ALIAS}.{TOOL} did not return one answer")
+        return Reply("accept", str(answers[0]))
+
+
+def _prompt(request: Mapping[str, Any]) -> str:
+    """The messages as one prompt; who says what is written only where they are several."""
+    given = request.get("messages")
+    messages = [message for message in given if isinstance(message, Mapping)] if isinstance(given, list) else []
+    texts = [(message.get("role", "user"), text_of(message.get("content"))) for message in messages]
+    return texts[0][1] if len(texts) == 1 else "\n\n".join(f"{role}: {text}" for role, text in texts)
