@@ -17,19 +17,21 @@ app = ToolServer("prompt")
 @app.prompt(output="q_ls,template->prompt_ls")
 def qa_boxed(q_ls: list[str], template: str) -> list[Message]:
     """Ask each question as it is. Template variable: question."""
-    return messages(template, question=q_ls)
+    return messages(template or own("qa_boxed"), question=q_ls)
 
 
 @app.prompt(output="q_ls,ret_psg,template->prompt_ls")
 def qa_rag_boxed(q_ls: list[str], ret_psg: list[Any], template: str) -> list[Message]:
     """Ask each question with its passages. Template variables: question, documents."""
-    return messages(template, question=q_ls, documents=[joined(passages) for passages in ret_psg])
+    documents = [joined(passages) for passages in ret_psg]
+    return messages(template or own("qa_rag_boxed"), question=q_ls, documents=documents)
 
 
 @app.prompt(output="q_ls,choices_ls,template->prompt_ls")
 def qa_boxed_multiple_choice(q_ls: list[str], choices_ls: list[list[str]], template: str) -> list[Message]:
     """Ask each question with its lettered choices. Template variables: question, choices."""
-    return messages(template, question=q_ls, choices=[lettered(choices) for choices in choices_ls])
+    choices = [lettered(choices) for choices in choices_ls]
+    return messages(template or own("qa_boxed_multiple_choice"), question=q_ls, choices=choices)
 
 
 @app.prompt(output="q_ls,choices_ls,ret_psg,template->prompt_ls")
@@ -38,7 +40,7 @@ def qa_rag_boxed_multiple_choice(
 ) -> list[Message]:
     """Ask each question with its choices and passages. Template variables: question, choices, documents."""
     return messages(
-        template,
+        template or own("qa_rag_boxed_multiple_choice"),
         question=q_ls,
         choices=[lettered(choices) for choices in choices_ls],
         documents=[joined(passages) for passages in ret_psg],
@@ -55,6 +57,11 @@ def gen_subq(q_ls: list[str], ret_psg: list[Any], template: str) -> list[Message
 def check_passages(q_ls: list[str], ret_psg: list[Any], template: str) -> list[Message]:
     """Ask whether the passages suffice. Template variables: question, documents."""
     return messages(template, question=q_ls, documents=[joined(passages) for passages in ret_psg])
+
+
+def own(prompt: str) -> str:
+    """The template that ragwb ships for a prompt, where no other is asked for."""
+    return f"pipelines/prompts/{prompt}.jinja"
 
 
 def messages(template: str, **columns: Sequence[str]) -> list[Message]:
