@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 import tracemalloc
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from workbench.engine.debugger import Debugger
@@ -30,6 +30,7 @@ from workbench.engine.ports import Call, CallResult
 from workbench.engine.timeline import Timeline
 from workbench.pipeline.declaration import Argument, ServerDeclaration, ToolDeclaration
 from workbench.pipeline.prepare import Prepared, prepare
+from workbench.pipeline.project import ServerSource
 from workbench.record.memory_file import MemoryFile
 from workbench.record.pipeline_then import PipelineThen
 from workbench.record.run_record import RunRecord
@@ -82,6 +83,9 @@ class Instant:
 
     async def stop(self, alias: str) -> None:
         pass
+
+    async def take(self, sources: Mapping[str, ServerSource]) -> tuple[str, ...]:
+        return ()
 
     async def close(self) -> None:
         pass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from workbench.engine.ports import Call, CallResult
 from workbench.mcp.hub import ServerHub
 from workbench.pipeline.declaration import ServerDeclaration
 from workbench.pipeline.prepare import Prepared, prepare
+from workbench.pipeline.project import ServerSource
 from workbench.record.memory_file import MemoryFile, benchmark_name
 from workbench.record.pipeline_then import PipelineThen
 from workbench.record.redaction import Redactor
@@ -45,6 +46,9 @@ class SharedServers:
 
     async def stop(self, alias: str) -> None:
         await self.hub.stop(alias)
+
+    async def take(self, sources: Mapping[str, ServerSource]) -> tuple[str, ...]:
+        return ()
 
     async def close(self) -> None:
         pass

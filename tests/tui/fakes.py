@@ -8,12 +8,14 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from workbench.engine.events import Emit, ServerOutput, ServerReady, ServerStarting, WireMessage
+from workbench.engine.events import Emit, Event, ServerOutput, ServerReady, ServerStarting, WireMessage
 from workbench.engine.ports import Call, CallResult, Edit, Progress, ToolFailed
 from workbench.engine.timeline import Moment, Timeline
 from workbench.engine.visit import Visit
 from workbench.pipeline.declaration import Argument as Arg
 from workbench.pipeline.declaration import ServerDeclaration, ToolDeclaration
+from workbench.pipeline.prepare import Prepared
+from workbench.pipeline.project import ServerSource
 
 NOW = 1_760_000_000.0
 ITEMS = ["fig", "apple", "kiwi", "date"]
@@ -133,6 +135,9 @@ class FakeTools:
     async def stop(self, alias: str) -> None:
         pass
 
+    async def take(self, sources: Mapping[str, ServerSource]) -> tuple[str, ...]:
+        return ()
+
     async def close(self) -> None:
         self.is_closed = True
 
@@ -173,6 +178,12 @@ class FakeRecord:
         self.kept.append(moment.visit)
 
     def edited(self, edit: Edit, timeline: int) -> None:
+        pass
+
+    async def heard(self, visit: int) -> tuple[Event, ...]:
+        return ()
+
+    async def reloaded(self, prepared: Prepared) -> None:
         pass
 
     async def complete(self, timeline: Timeline) -> str | None:

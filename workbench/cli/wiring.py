@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -135,7 +136,7 @@ class Wiring:
 
     def _new_record(self, redactor: Redactor, debugger: Debugger) -> RunRecord:
         session = self._writer(self.prepared.pipeline.stem) if self.keeps_session else None
-        self._record = RunRecord(self._memory(redactor), session)
+        self._record = RunRecord(self._memory(redactor), session, follow=partial(self._follow, redactor))
         self._keep_breakpoints(debugger)
         return self._record
 
@@ -160,6 +161,13 @@ class Wiring:
             except FileExistsError:
                 continue
         raise OSError(f"no free name for {name} in {SESSIONS}")
+
+    def _follow(self, redactor: Redactor, prepared: Prepared) -> None:
+        """The pipeline was read anew: what is kept from here on is of that."""
+        self.prepared = prepared
+        redactor.follow(prepared.parameters, prepared.secrets)
+        if self.breakpoints_file is not None:
+            self.breakpoints_file.follow(prepared.pipeline)
 
     def _keep_breakpoints(self, debugger: Debugger) -> None:
         kept = debugger.breakpoints.kept()

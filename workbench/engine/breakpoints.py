@@ -206,6 +206,13 @@ class Breakpoints:
         self.on_failure = kept.on_failure
         self.changed()
 
+    def move(self, old: Outline, new: Outline) -> tuple[Breakpoint, ...]:
+        """Go with the steps of an edited pipeline; returns those whose steps are gone."""
+        kept, gone = self.kept().moved(old, new)
+        self.by_step = {b.key: b for b in kept.breakpoints}
+        self.changed()
+        return gone
+
     def kept(self) -> KeptBreakpoints:
         return KeptBreakpoints(tuple(self.by_step.values()), self.watches, self.on_failure)
 

@@ -259,7 +259,7 @@ class Stopped(Event):
     """The run waits for a command. ``why`` is one sentence; ``step`` is what runs next, or what failed."""
 
     type: ClassVar[str] = "stopped"
-    reason: Literal["entry", "step", "breakpoint", "pause", "failed", "cancelled", "went back", "finished"]
+    reason: Literal["entry", "step", "breakpoint", "pause", "failed", "cancelled", "went back", "reloaded", "finished"]
     why: str
     step: str | None = None
     name: str | None = None
@@ -294,6 +294,22 @@ class Forked(Event):
     number: int
     parent: int
     parent_visit: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reloaded(Event):
+    """The files of the pipeline were read anew. ``visits`` were kept; ``cut`` says why no more were.
+
+    ``servers`` begin anew, ``parameters`` (``server.name``) have other values, and the steps of ``breakpoints_gone``
+    are there no more.
+    """
+
+    type: ClassVar[str] = "reloaded"
+    visits: int
+    cut: str | None = None
+    servers: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
+    breakpoints_gone: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,6 +12,8 @@ from workbench.pipeline.declaration import ServerDeclaration, ToolKind
 if TYPE_CHECKING:
     from workbench.engine.events import Event
     from workbench.engine.timeline import Moment, Timeline
+    from workbench.pipeline.prepare import Prepared
+    from workbench.pipeline.project import ServerSource
 
 
 @dataclass(frozen=True)
@@ -144,6 +146,9 @@ class Tools(Protocol):
     async def stop(self, alias: str) -> None:
         """Stop one server."""
 
+    async def take(self, sources: Mapping[str, ServerSource]) -> tuple[str, ...]:
+        """Take other servers; those that are there otherwise now, or no more, are stopped. Returns these."""
+
     async def close(self) -> None:
         """Stop everything. Nothing of any server is left afterwards."""
 
@@ -165,6 +170,9 @@ class Recorder(Protocol):
 
     def edited(self, edit: Edit, timeline: int) -> None:
         """Keep a change made by hand, before the next visit of the timeline; returns at once."""
+
+    async def reloaded(self, prepared: Prepared) -> None:
+        """Keep the pipeline as it is now, before the next visit."""
 
     async def complete(self, timeline: Timeline) -> str | None:
         """Write the memory file of a timeline, as often as a run ends, fails or is left; returns its path."""

@@ -37,14 +37,16 @@ def restored(
     outlines: Mapping[int, Outline],
     bindings: Mapping[str, Binding],
     begin: VariablePool,
+    until: int | None = None,
 ) -> Restored:
     """Fit saved timelines into a program; ``outlines`` are of the pipeline as each timeline was run.
 
-    Where its steps are not what they were, the past is kept up to the first visit that does not fit, and what runs
-    on from there is a new timeline.
+    Where its steps are not what they were, the past is kept up to the first visit that does not fit, and at most
+    ``until`` visits of the present timeline; what runs on from there is a new one.
     """
     now = outline_of(program.pipeline)
     result = Restored(present=present)
+    branched: Timeline | None = None
     for number, timeline in timelines.items():
         moments, cut = timeline.moments, None
         if outlines.get(number, now) != now:
@@ -54,19 +56,21 @@ def restored(
         fitted = Timeline(number, timeline.parent, timeline.parent_visit, [*shared, *own])
         fitted.end = _end(program, fitted, begin)
         result.timelines[number] = fitted
-        if number == present and outlines.get(number, now) != now:
-            _branch_off(result, timeline, cut)
+        if number == present and outlines.get(number, now) != now and timeline.moments:
+            position = len(moments) if until is None else min(until, len(moments))
+            result.cut = cut if position == len(moments) else None
+            branched = _branch_off(timeline, fitted, max(timelines) + 1, position)
+            branched.end = _end(program, branched, begin)
+    if branched is not None:
+        result.timelines[branched.number] = branched
+        result.present = branched.number
     return result
 
 
-def _branch_off(result: Restored, whole: Timeline, cut: str | None) -> None:
+def _branch_off(whole: Timeline, fitted: Timeline, number: int, position: int) -> Timeline:
     """What runs on under another pipeline is a timeline of its own."""
-    fitted = result.timelines[whole.number]
-    position = len(fitted.moments)
     left_at = whole.moments[position].visit.number if position < len(whole.moments) else None
-    number = max(whole.number, *result.timelines) + 1
-    result.timelines[number] = Timeline(number, whole.number, left_at, list(fitted.moments), fitted.end)
-    result.present, result.cut = number, cut
+    return Timeline(number, whole.number, left_at, fitted.moments[:position])
 
 
 def _shared_moments(moments: Sequence[Moment], parent: Timeline | None) -> Sequence[Moment]:

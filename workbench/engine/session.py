@@ -79,6 +79,7 @@ class Session:
         """What files and options gave, as far as this run knows."""
         pool = VariablePool(parameters=self._given_parameters)
         cursor = Cursor()
+        self._begin_pool = pool
         self.timeline.end = Checkpoint(cursor, pool)
         self.state = State("starting", cursor, pool, cursors.place_of(self.program, cursor))
 

@@ -12,7 +12,7 @@ from workbench.engine.visit import Visit
 
 Status = Literal["starting", "stopped", "running", "finished", "closed"]
 Command = Literal["over", "into", "out", "continue"]
-StopReason = Literal["entry", "step", "breakpoint", "pause", "failed", "cancelled", "went back", "finished"]
+StopReason = Literal["entry", "step", "breakpoint", "pause", "failed", "cancelled", "went back", "reloaded", "finished"]
 
 
 @dataclass(frozen=True)

@@ -74,6 +74,16 @@ class ServerHub:
         if server is not None:
             await server.stop()
 
+    async def take(self, sources: Mapping[str, ServerSource]) -> tuple[str, ...]:
+        """Take other sources; servers that are there otherwise now, or no more, are stopped. Returns these."""
+        known = self._servers.keys() | self._sources.keys()
+        other = sorted(alias for alias in known if self._sources.get(alias) != sources.get(alias))
+        self._sources = dict(sources)
+        self._launches = {alias: plan(source) for alias, source in sources.items() if source.address is None}
+        for alias in other:
+            await self.stop(alias)
+        return tuple(alias for alias in other if alias in sources)
+
     async def close(self) -> None:
         """Stop everything. Nothing of any server is left afterwards."""
         servers = list(self._servers.values())

@@ -37,10 +37,15 @@ def code_files(source: ServerSource) -> dict[str, str]:
     All Python files around its script, but for installed packages; of a command, the programs below its folder that
     the command names.
     """
+    folder = source.cwd if source.script is None else source.script.parent
+    return {str(file.relative_to(folder)): _hash(_content(file)) for file in source_files(source)}
+
+
+def source_files(source: ServerSource) -> list[Path]:
+    """The files of a server's code."""
     if source.script is None:
-        return {str(file.relative_to(source.cwd)): _hash(_content(file)) for file in _named_programs(source)}
-    folder = source.script.parent
-    return {str(file.relative_to(folder)): _hash(_content(file)) for file in sorted(_python_files(folder))}
+        return list(_named_programs(source))
+    return sorted(_python_files(source.script.parent))
 
 
 def _python_files(folder: Path) -> Iterator[Path]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from workbench.pipeline.binding import described_source
 from workbench.pipeline.model import BranchStep, LoopStep, Pipeline, Step, ToolStep, quoted_state
 
 Matches = dict[str, str]
@@ -40,9 +41,9 @@ def _outline(steps: Sequence[Step]) -> Outline:
 
 def _outline_step(step: Step) -> OutlineStep:
     if isinstance(step, ToolStep):
-        inputs = ", ".join(f"{name}: {source}" for name, source in sorted(step.inputs.items()))
+        inputs = ", ".join(f"{name}: {described_source(source)}" for name, source in sorted(step.inputs.items()))
         outputs = ", ".join(f"{name}: {target}" for name, target in sorted(step.outputs.items()))
-        return OutlineStep(step.path, step.name, f"{inputs} -> {outputs}")
+        return OutlineStep(step.path, step.name, f"{inputs}{f' -> {outputs}' if outputs else ''}")
     if isinstance(step, LoopStep):
         return OutlineStep(step.path, step.name, f"{step.times} times", {"": _outline(step.steps)})
     assert isinstance(step, BranchStep)

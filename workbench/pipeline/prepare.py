@@ -23,6 +23,15 @@ from workbench.pipeline.static_source import read_declaration
 
 
 @dataclass(frozen=True)
+class Asked:
+    """With what a pipeline was prepared, besides its file."""
+
+    param_file: str | None
+    sets: tuple[str, ...]
+    mcp_config: str | None
+
+
+@dataclass(frozen=True)
 class Prepared:
     """A pipeline with its project folder, servers, parameters, and bindings as far as they are known."""
 
@@ -34,6 +43,17 @@ class Prepared:
     checked: Checked
     warnings: tuple[Problem, ...] = ()
     config: Configuration = field(default_factory=Configuration)
+    asked: Asked | None = None
+
+    def again(self) -> Prepared:
+        """The same pipeline, as its files are now. Raises ``PipelineError``."""
+        assert self.asked is not None
+        return prepare(
+            self.pipeline.file,
+            param_file=self.asked.param_file,
+            sets=self.asked.sets,
+            mcp_config=self.asked.mcp_config,
+        )
 
     @property
     def unchecked(self) -> tuple[str, ...]:
@@ -80,6 +100,7 @@ def prepare(
     ``mcp_config`` is an MCP client's configuration, whose servers stand in for those the pipeline has no source of.
     Raises ``PipelineError`` with every mistake found (with ``checks=False``: only those of the files themselves).
     """
+    sets = tuple(sets)
     project = project_folder(file)
     reading = read_pipeline(file, read_mcp_config(Path(mcp_config), project) if mcp_config is not None else {})
     pipeline, problems = reading.pipeline, list(reading.problems)
@@ -94,7 +115,17 @@ def prepare(
         problems += checked.problems
     if any(not problem.is_warning for problem in problems):
         raise PipelineError(problems)
-    return Prepared(pipeline, project, sources, parameters, declarations, checked, in_order(problems), config)
+    return Prepared(
+        pipeline,
+        project,
+        sources,
+        parameters,
+        declarations,
+        checked,
+        in_order(problems),
+        config,
+        Asked(param_file, tuple(sets), mcp_config),
+    )
 
 
 def _declarations(sources: Mapping[str, ServerSource], problems: list[Problem]) -> dict[str, ServerDeclaration]:

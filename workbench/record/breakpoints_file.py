@@ -24,6 +24,10 @@ class BreakpointsFile:
         name = hashlib.blake2b(self._pipeline.encode(), digest_size=8).hexdigest()
         self.path = state_folder / "breakpoints" / f"{pipeline.stem}-{name}.json"
 
+    def follow(self, pipeline: Pipeline) -> None:
+        """The same file, read anew: what is written from here on goes by its steps."""
+        self._outline = outline_of(pipeline)
+
     def read(self) -> tuple[KeptBreakpoints, tuple[Breakpoint, ...]]:
         """What was kept, moved to where its steps are now; and the breakpoints whose steps are gone.
 

@@ -12,6 +12,7 @@ from workbench.engine.events import Emit, Event
 from workbench.engine.ports import Call, CallResult, Tools, ToolsError
 from workbench.pipeline.declaration import ServerDeclaration
 from workbench.pipeline.parameters import ParameterSet
+from workbench.pipeline.project import ServerSource
 from workbench.pipeline.secrets import secrets_in
 
 
@@ -19,7 +20,15 @@ class Redactor:
     """Masks known secrets in texts. Values that tools are called with are never altered."""
 
     def __init__(self, secrets: frozenset[str] = frozenset()) -> None:
-        texts = secrets | {json.dumps(secret)[1:-1] for secret in secrets}
+        self._secrets = frozenset[str]()
+        self._masks: dict[str, str] = {}
+        self._bytes: dict[bytes, bytes] = {}
+        self.learn(secrets)
+
+    def learn(self, secrets: frozenset[str]) -> None:
+        """Mask these too from now on."""
+        self._secrets |= secrets
+        texts = self._secrets | {json.dumps(secret)[1:-1] for secret in self._secrets}
         longest_first = sorted(texts, key=len, reverse=True)
         self._masks = {text: masked(text) for text in longest_first}
         self._bytes = {text.encode(): mask.encode() for text, mask in self._masks.items()}
@@ -29,6 +38,10 @@ class Redactor:
         """For the secrets among the parameters, and others that are known."""
         values = ((name, p.value) for section in parameters.values.values() for name, p in section.items())
         return cls(others | {secret for name, value in values for secret in secrets_in(name, value)})
+
+    def follow(self, parameters: ParameterSet, others: frozenset[str] = frozenset()) -> None:
+        """Learn the secrets of parameters that were read anew."""
+        self.learn(Redactor.of(parameters, others)._secrets)
 
     def text(self, text: str) -> str:
         for secret, mask in self._masks.items():
@@ -56,7 +69,7 @@ class Redactor:
 
     def emit(self, emit: Emit) -> Emit:
         """An ``emit`` that masks every text of an event before anyone hears of it."""
-        return (lambda event: emit(self._event(event))) if self._masks else emit
+        return lambda event: emit(self._event(event) if self._masks else event)
 
     def _event(self, event: Event) -> Event:
         changed: dict[str, Any] = {}
@@ -106,6 +119,9 @@ class RedactedTools:
 
     async def stop(self, alias: str) -> None:
         await self._tools.stop(alias)
+
+    async def take(self, sources: Mapping[str, ServerSource]) -> tuple[str, ...]:
+        return await self._tools.take(sources)
 
     async def close(self) -> None:
         if self._made is not None:

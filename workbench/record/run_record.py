@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from workbench.engine.events import Event
 from workbench.engine.ports import Edit
 from workbench.engine.timeline import Moment, Timeline
+from workbench.pipeline.prepare import Prepared
 from workbench.record.memory_file import MemoryFile
+from workbench.record.redaction import Redactor
 
 if TYPE_CHECKING:
     from workbench.record.session_writer import SessionWriter
@@ -16,9 +19,17 @@ if TYPE_CHECKING:
 class RunRecord:
     """The engine's ``Recorder``. Without a session file only the memory file is left, at the end."""
 
-    def __init__(self, memory: MemoryFile, session: SessionWriter | None = None) -> None:
+    def __init__(
+        self,
+        memory: MemoryFile,
+        session: SessionWriter | None = None,
+        *,
+        follow: Callable[[Prepared], None] = lambda prepared: None,
+    ) -> None:
+        """``follow`` hears of the pipeline whenever it was read anew."""
         self.memory = memory
         self.session = session
+        self.follow = follow
 
     async def finished(self, timeline: Timeline, moment: Moment) -> None:
         if self.session is not None:
@@ -26,6 +37,14 @@ class RunRecord:
 
     async def heard(self, visit: int) -> tuple[Event, ...]:
         return await self.session.heard(visit) if self.session is not None else ()
+
+    async def reloaded(self, prepared: Prepared) -> None:
+        self.follow(prepared)
+        if self.session is not None:
+            from workbench.record.pipeline_then import PipelineThen
+
+            redactor = Redactor.of(prepared.parameters, prepared.secrets)
+            await self.session.reloaded(PipelineThen.of(prepared, redactor))
 
     def told(self, event: Event) -> None:
         """Keep an event along with the rest."""

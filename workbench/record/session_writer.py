@@ -89,6 +89,11 @@ class SessionWriter:
         seq, now = self._number(), time.time()
         self._jobs.put((lambda db: _write_event(db, seq, now, event), _ignore))
 
+    async def reloaded(self, pipeline: PipelineThen) -> None:
+        """Keep the pipeline as it is now; what runs from here on is of it. Raises ``OSError``."""
+        self._pipeline = pipeline
+        await self._done(self._write_pipeline)
+
     async def heard(self, visit: int) -> tuple[Event, ...]:
         """The messages and the server output of a visit, in order. Raises ``OSError``."""
         found: list[Event] = []

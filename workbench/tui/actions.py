@@ -64,6 +64,7 @@ WORKBENCH = (
         title="answers from recording",
     ),
     Action("restart", ("R",), "begin the run anew", _RUN, title="restart run"),
+    Action("reload", ("L",), "read the files anew that were saved in an editor; what has run is kept", _RUN),
     Action("restart_server", ("S",), "start a server anew, or those whose state going back left behind", _RUN),
     Action("toggle_breakpoint", ("f9", "b"), "stop before the selected step, or no longer", _EDIT, "Break"),
     Action("edit_breakpoint", ("B",), "stop only where a condition holds", _EDIT, title="breakpoint condition"),

@@ -14,6 +14,7 @@ from workbench.engine.events import (
     Edited,
     Event,
     Forked,
+    Reloaded,
     RunFinished,
     ServerExited,
     ServerFailed,
@@ -72,6 +73,8 @@ class Model:
         self._redactor = Redactor.of(debugger.prepared.parameters, debugger.prepared.secrets)
         self.servers: dict[str, ServerState] = {}
         self.lens: int | None = None
+        self.saved_files: tuple[str, ...] = ()
+        """The files of the pipeline that were saved since it was read."""
         self.is_pausing = False
         """Whether a pause was asked for since the run last went on; it comes after the step that is running."""
         self._begin()
@@ -106,10 +109,8 @@ class Model:
                 self._begin()
                 self.timeline, self._restored = self._restored, []
                 self._show_progress()
-            case WentBack():
-                self._went_back(event)
-            case Forked():
-                self._fork(event)
+            case WentBack() | Forked() | Reloaded():
+                self._went_elsewhere(event)
             case Continued():
                 self._before = self._at_stop
                 self._running_since = self.clock()
@@ -141,9 +142,27 @@ class Model:
         self._before = self.debugger.state.pool
         self._since_back = len(self.timeline)
 
+    def _reloaded(self) -> None:
+        """The pipeline is another: what was told of steps by their paths goes by the new ones."""
+        prepared = self.debugger.prepared
+        self._redactor.follow(prepared.parameters, prepared.secrets)
+        self._shown_timeline = self.debugger.state.timeline
+        self.timeline = [Entry(_finished(visit), visit.number) for visit in self.debugger.timeline.visits]
+        self._since_back = len(self.timeline)
+        self._show_progress()
+
     def _show_progress(self) -> None:
         """How far the run is, where no event has told it: after going back, and in a session that is gone on with."""
         self.progress = Progress.after(self.debugger.program, self.debugger.state.cursor, self.debugger.visits)
+
+    def _went_elsewhere(self, event: WentBack | Forked | Reloaded) -> None:
+        match event:
+            case WentBack():
+                self._went_back(event)
+            case Forked():
+                self._fork(event)
+            case Reloaded():
+                self._reloaded()
 
     def _fork(self, event: Forked) -> None:
         """What the fork shares stays, and what was done since the run went back; the rest belongs to the other one."""

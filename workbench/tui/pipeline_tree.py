@@ -52,6 +52,12 @@ class PipelineTree(RowsView):
         self._model = model
         self._present: str | None = None
 
+    def reload(self, pipeline: Pipeline) -> None:
+        """Show another version of the pipeline."""
+        self._rows = list(_rows(pipeline.steps, 0))
+        self._present = None
+        self.move_cursor(min(self.cursor, max(0, len(self._rows) - 1)))
+
     @property
     def step(self) -> Step | None:
         """The step at the cursor; None on the heading of a branch."""

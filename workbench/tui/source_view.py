@@ -16,6 +16,11 @@ class SourceView(RowsView):
         self._lines = model.debugger.prepared.pipeline.text.split("\n")
         self._step: Step | None = None
 
+    def reload(self) -> None:
+        """Show the file as it was read last."""
+        self._lines = self._model.debugger.prepared.pipeline.text.split("\n")
+        self._step = None
+
     def show(self, step: Step | None) -> None:
         """Mark the lines of a step and bring them into view."""
         if step is not self._step and step is not None:

@@ -118,6 +118,11 @@ def _next_step(step: Step | None) -> list[tuple[str, str]]:
 
 
 def _servers(model: Model) -> Iterator[Part]:
+    if model.saved_files:
+        more = f" and {len(model.saved_files) - 1} more" if len(model.saved_files) > 1 else ""
+        yield Part(f"{model.saved_files[0]}{more} saved: ", "mark")
+        yield Part("L", "key")
+        yield Part(" reloads  ", "mark")
     for server in model.servers.values():
         if server.phase == "starting":
             waited = int(model.clock() - server.since)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar
 
-from textual import on
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
@@ -21,6 +21,7 @@ from workbench.tui.model import Model
 from workbench.tui.pane_screen import PaneScreen
 from workbench.tui.panes import PaneArea
 from workbench.tui.pipeline_tree import PipelineTree
+from workbench.tui.reloading import LOOK_SECONDS, Reloading
 from workbench.tui.rows import RowsView
 from workbench.tui.snapshots import Snapshots
 from workbench.tui.status_line import place_parts, reason_parts
@@ -53,6 +54,8 @@ class WorkbenchScreen(PaneScreen):
         self._engine = engine
         self._model = model
         self._changes = Changes(self, engine, model)
+        self._reloading = Reloading(self, engine, model)
+        self._shown_pipeline = engine.debugger.prepared
         self._seen_stop: object = None
 
     def compose(self) -> ComposeResult:
@@ -65,11 +68,14 @@ class WorkbenchScreen(PaneScreen):
         self._tree.focus()
         self.show_run()
         self.set_interval(TICK_SECONDS, partial(self.call_later, self._tick))
+        self.set_interval(LOOK_SECONDS, self._look_for_saves)
 
     # ---- showing
 
     def show_run(self) -> None:
         """Show how things stand, after events have come in."""
+        if self._engine.debugger.prepared is not self._shown_pipeline:
+            self._show_pipeline()
         self._take_lens_off_what_is_gone()
         self._show_status()
         self._tree.show()
@@ -81,6 +87,24 @@ class WorkbenchScreen(PaneScreen):
             self._step.show(self._tree.step)
         elif self._model.debugger.state.status != "running":
             self._step.refresh_shown()
+
+    @work(group="saves", exit_on_error=False)
+    async def _look_for_saves(self) -> None:
+        before = self._model.saved_files
+        await self._reloading.look()
+        if self._model.saved_files != before:
+            self._show_status()
+
+    @work(group="reload", exclusive=True, exit_on_error=False)
+    async def action_reload(self) -> None:
+        await self._reloading.ask()
+        self.show_run()
+
+    def _show_pipeline(self) -> None:
+        """The pipeline was read anew: the panes that show its text and its steps show the new one."""
+        self._shown_pipeline = self._engine.debugger.prepared
+        self._tree.reload(self._shown_pipeline.pipeline)
+        self._step.source.reload()
 
     def _is_at_new_place(self) -> bool:
         """Whether the run has stopped anew, or is under way: the step pane then goes with it."""
