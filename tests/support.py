@@ -68,7 +68,17 @@ class Session:
         self.cut: str | None = None
         self.keeps = keeps
         self.file = folder / f"{prepared.pipeline.stem}.ragwb"
-        self.debugger = Debugger(prepared, self.servers, emit=self.events.append, record=self._record)
+        self._kept: RunRecord | None = None
+        self.debugger = Debugger(prepared, self.servers, emit=self._tell, record=self._new_record)
+
+    def _tell(self, event: Event) -> None:
+        self.events.append(event)
+        if self._kept is not None:
+            self._kept.told(event)
+
+    def _new_record(self) -> RunRecord:
+        self._kept = self._record()
+        return self._kept
 
     def _record(self) -> RunRecord:
         memory = MemoryFile(self.folder, self.prepared.pipeline.stem, benchmark_name(self.prepared.parameters))

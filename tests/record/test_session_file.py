@@ -97,7 +97,7 @@ async def test_events_messages_edits_and_breakpoints_are_kept(tmp_path: Path) ->
     writer.told(WireMessage(server="a", way="sent", started=1, at=2, size=2, line=b"{}", id=3, visit=1))
     await writer.finished(story.timeline, story.write(["a", "b"]))
     edit = Edit("variable", "x_ls", "c", after_visit=story.timeline.moments[-1].visit.number)
-    writer.edited(edit, 1)
+    writer.edited(edit, story.timeline)
     stops = (Breakpoint("4.2", "round == 2", is_enabled=False, hit_count=">= 3"), Breakpoint("lab.*", when="after"))
     kept = KeptBreakpoints(stops, (Watch("changes", "q_ls"),), on_failure=False)
     writer.breakpoints(kept)

@@ -177,7 +177,10 @@ class FakeRecord:
     async def finished(self, timeline: Timeline, moment: Moment) -> None:
         self.kept.append(moment.visit)
 
-    def edited(self, edit: Edit, timeline: int) -> None:
+    def edited(self, edit: Edit, timeline: Timeline) -> None:
+        pass
+
+    def went_to(self, timeline: Timeline) -> None:
         pass
 
     async def heard(self, visit: int) -> tuple[Event, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -73,6 +74,47 @@ async def test_condition_of_a_breakpoint(open_pipeline: Open) -> None:
         await keys.press("f5")
         assert opened.debugger.state.place.round == (2,)
         assert "◆" in keys.text()
+
+
+async def test_a_breakpoint_with_all_that_it_may_have(open_pipeline: Open) -> None:
+    opened = open_pipeline(LOOP)
+    async with opened.running() as keys:
+        await keys.press("B", "ctrl+u", *"1 after => got {{ q_ls[0] }}", "enter", "n")
+        assert "◇ got fig" in keys.text()
+        assert opened.debugger.state.place.step == "2"
+        await keys.press("home", "B")
+        assert "1 after => got {{ q_ls[0] }}" in keys.text()
+        await keys.press("ctrl+u", *"1 sometimes", "enter")
+        assert "`sometimes` in `1 sometimes` is not understood" in keys.text()
+
+
+async def test_watches_and_the_list_of_all_that_stops(open_pipeline: Open) -> None:
+    opened = open_pipeline(LOOP)
+    async with opened.running() as keys:
+        await keys.press("K")
+        assert "none: b sets one at a step, w watches a variable" in keys.text()
+        await keys.press("escape", "w", *"q_ls changes", "enter", "end", "b", "f5")
+        assert "watch: q_ls changed" in keys.text()
+        await keys.press("K")
+        lines = keys.text()
+        assert "watch q_ls changes" in lines
+        assert "stopped 1 times" in lines
+        await keys.press("down", "space")
+        assert not opened.debugger.breakpoints.watches[0].is_enabled
+        await keys.press("up", "D", "x")
+        assert not opened.debugger.breakpoints.by_step
+        await keys.press("home", "x", "escape", "f5")
+        assert opened.debugger.breakpoints.watches == ()
+        assert opened.debugger.state.status == "finished"
+
+
+async def test_a_breakpoint_at_a_branch_is_seen(open_pipeline: Open) -> None:
+    opened = open_pipeline(LOOP)
+    async with opened.running() as keys:
+        await keys.press("B", "ctrl+u", *"2.1.more", "enter")
+        assert re.search(r"● +more", keys.text())
+        await keys.press("f5")
+        assert opened.debugger.state.place.step == "2.1.more.1"
 
 
 async def test_pause_and_cancel_while_a_call_hangs(open_pipeline: Open) -> None:

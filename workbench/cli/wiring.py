@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -95,9 +95,9 @@ class Wiring:
         for found in gone:
             say(f"the breakpoint at {found.step} is gone with its step")
         for found in self.breaks:
-            debugger.breakpoints.add(found)
+            debugger.breakpoints.add(replace(found, is_kept=False))
         for watch in self.watches:
-            debugger.breakpoints.watch(watch)
+            debugger.breakpoints.watch(replace(watch, is_kept=False))
 
     @property
     def session(self) -> Path | None:
@@ -136,7 +136,9 @@ class Wiring:
 
     def _new_record(self, redactor: Redactor, debugger: Debugger) -> RunRecord:
         session = self._writer(self.prepared.pipeline.stem) if self.keeps_session else None
-        self._record = RunRecord(self._memory(redactor), session, follow=partial(self._follow, redactor))
+        self._record = RunRecord(
+            self._memory(redactor), session, redactor=redactor, follow=partial(self._follow, redactor)
+        )
         self._keep_breakpoints(debugger)
         return self._record
 
@@ -175,4 +177,4 @@ class Wiring:
             self._record.session.breakpoints(kept)
         if self.breakpoints_file is not None:
             with contextlib.suppress(OSError):
-                self.breakpoints_file.write(kept)
+                self.breakpoints_file.write(kept.of_pipeline())

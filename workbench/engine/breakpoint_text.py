@@ -9,19 +9,20 @@ from typing import Any, get_args
 from workbench.engine.breakpoints import Breakpoint, Watch, WatchKind
 from workbench.engine.expressions import ExpressionError
 from workbench.engine.program import Program
+from workbench.pipeline.model import ToolStep
 from workbench.pipeline.problems import nearest
 
 FORM = "STEP [after] [round N] [item N] [hits >=N|==N|%N][: CONDITION][=> TEMPLATE]"
 
 _LINE = re.compile(
-    r"""\s* (?P<where> line\s+\d+ | (?: "(?:[^"]|"")*" | [^\s:"] )+ )
-        (?P<options> [^:]*? ) \s*
-        (?: : (?P<condition> .*? ) )?
+    r"""\s* (?P<where> line\s+\d{1,9} | (?: "(?:[^"]|"")*" | [^\s:"] )+ )
+        (?P<options> [^:=]*? (?: [><=]=? [^:=]*? )? ) \s*
+        (?: : (?P<condition> (?: "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*' | (?!=>). )* ) )?
         (?: => (?P<log> .* ) )? \s*""",
     re.VERBOSE | re.DOTALL,
 )
 _OPTION = re.compile(
-    r"(?P<when>after|before)|(?P<name>round|item)\s+(?P<number>\d+)|hits\s+(?P<hits>(?:>=|==|%)?\s*\d+)"
+    r"(?P<when>after|before)|(?P<name>round|item)\s+(?P<number>\d{1,9})(?!\d)|hits\s+(?P<hits>(?:>=|==|%)?\s*\d{1,9})(?!\d)"
 )
 
 
@@ -37,7 +38,14 @@ def read_breakpoint(text: str, program: Program) -> Breakpoint:
     condition, log = ((found[part] or "").strip() or None for part in ("condition", "log"))
     result = Breakpoint(_step(found["where"], program), condition, log=log, **_options(found["options"], text))
     result.check()
+    if result.when == "after" and not _is_tool(result.step, program):
+        raise ExpressionError(f"{result.step} is a block: `after` is for a tool's step; use the step that follows")
     return result
+
+
+def _is_tool(step: str, program: Program) -> bool:
+    found = program.steps.get(step)
+    return step not in program.blocks if found is None else isinstance(found, ToolStep)
 
 
 def _options(text: str, whole: str) -> dict[str, Any]:
@@ -58,8 +66,9 @@ def _options(text: str, whole: str) -> dict[str, Any]:
 
 
 def _step(where: str, program: Program) -> str:
-    if where.startswith("line"):
-        step = program.pipeline.step_at_line(int(where[4:]))
+    line = re.fullmatch(r"line\s+(\d+)", where)
+    if line is not None:
+        step = program.pipeline.step_at_line(int(line[1]))
         if step is None:
             raise ExpressionError(f"there is no step at {where} or below it")
         return step.path
@@ -72,15 +81,31 @@ def _step(where: str, program: Program) -> str:
     return named[0].path if len(named) == 1 else where
 
 
+def written_breakpoint(found: Breakpoint) -> str:
+    """A breakpoint as the line it would be read from."""
+    parts = [found.step] if found.when == "before" else [found.step, "after"]
+    parts += [f"round {found.round}"] if found.round is not None else []
+    parts += [f"item {found.item}"] if found.item is not None else []
+    parts += [f"hits {found.hit_count}"] if found.hit_count is not None else []
+    condition = f": {found.condition}" if found.condition is not None else ""
+    log = f" => {found.log}" if found.log is not None else ""
+    return " ".join(parts) + condition + log
+
+
+def written_watch(found: Watch) -> str:
+    """A watch as the line it would be read from."""
+    return found.text if found.kind == "true" else f"{found.text} {found.kind}"
+
+
 def read_watch(text: str) -> Watch:
     """The watch behind ``ret_psg written``, ``ret_psg changes``, ``ret_psg empty``, or an expression.
 
     Raises ``ExpressionError`` for an expression that can't be read.
     """
-    name, _, kind = text.strip().rpartition(" ")
+    words = text.split()
     for known in get_args(WatchKind):
-        if kind == known and known != "true" and name.isidentifier():
-            return Watch(known, name)
+        if len(words) == 2 and words[1] == known and known != "true" and words[0].isidentifier():
+            return Watch(known, words[0])
     watch = Watch("true", text.strip())
     watch.check()
     return watch

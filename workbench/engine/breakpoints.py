@@ -38,6 +38,8 @@ class Breakpoint:
     item: int | None = None
     log: str | None = None
     held: int = 0
+    is_kept: bool = True
+    """Whether it stays with the pipeline; one of the command line is of this session."""
 
     @property
     def key(self) -> str:
@@ -94,6 +96,7 @@ class Watch:
     is_enabled: bool = True
     hits: int = 0
     was_true: bool = False
+    is_kept: bool = True
 
     def check(self) -> None:
         """Raises ``ExpressionError`` where its expression can't be read."""
@@ -136,6 +139,14 @@ class KeptBreakpoints:
     breakpoints: tuple[Breakpoint, ...] = ()
     watches: tuple[Watch, ...] = ()
     on_failure: bool = True
+
+    def of_pipeline(self) -> KeptBreakpoints:
+        """Those that stay with the pipeline after this session."""
+        return KeptBreakpoints(
+            tuple(b for b in self.breakpoints if b.is_kept),
+            tuple(w for w in self.watches if w.is_kept),
+            self.on_failure,
+        )
 
     def moved(self, old: Outline, new: Outline) -> tuple[KeptBreakpoints, tuple[Breakpoint, ...]]:
         """They after an edit of the pipeline's file: each goes with its step; and those whose step is gone."""
@@ -206,6 +217,11 @@ class Breakpoints:
         self.on_failure = kept.on_failure
         self.changed()
 
+    def start_over(self) -> None:
+        """Count from the beginning again."""
+        self.by_step = {key: replace(b, held=0) for key, b in self.by_step.items()}
+        self.watches = tuple(replace(watch, was_true=False) for watch in self.watches)
+
     def move(self, old: Outline, new: Outline) -> tuple[Breakpoint, ...]:
         """Go with the steps of an edited pipeline; returns those whose steps are gone."""
         kept, gone = self.kept().moved(old, new)
@@ -231,6 +247,11 @@ class Breakpoints:
             *(known for known in self.watches if (known.kind, known.text) != (watch.kind, watch.text)),
             watch,
         )
+        self.changed()
+
+    def enable_watch(self, watch: Watch, is_enabled: bool) -> None:
+        changed = replace(watch, is_enabled=is_enabled)
+        self.watches = tuple(changed if known == watch else known for known in self.watches)
         self.changed()
 
     def unwatch(self, kind: str, text: str) -> None:

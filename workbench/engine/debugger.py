@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from workbench.engine.bindings import Bindings
 from workbench.engine.editing import Editing, Parameters
-from workbench.engine.edits import edited_parameter, edited_parameters
+from workbench.engine.edits import edited_parameters
 from workbench.engine.events import Reloaded, SessionStarted, Stopped
 from workbench.engine.pool import VariablePool
 from workbench.engine.ports import Edit
@@ -51,6 +51,7 @@ class Debugger(Editing):
         last = self.timeline.moments[-1].visit
         is_end = self.state.cursor.is_end
         self._stop("finished" if is_end else "entry", f"resumed after visit {last.number} {last.name}")
+        self._recorder.went_to(self.timeline)
         self._repeat(self._late_edits)
         self._late_edits = ()
         self.take_parameters(self.prepared.parameters.values)
@@ -142,6 +143,7 @@ class Debugger(Editing):
         self._stands = {alias: (self.timelines[number], place) for alias, (number, place) in stands.items()}
         self.timeline = self.timelines[found.present]
         self._set_position(len(self.timeline.moments))
+        self._recorder.went_to(self.timeline)
 
     async def _begin_servers_anew(self, prepared: Prepared, saved: Iterable[str]) -> tuple[str, ...]:
         stopped = {*await self.tools.take(prepared.used_sources()), *saved}
@@ -184,8 +186,8 @@ class Debugger(Editing):
         self._begin()
         self._begin_record()
         for alias, name, value in edited:
-            self.state = replace(self.state, pool=edited_parameter(self.state.pool, alias, name, value))
-        self.timeline.end = self._checkpoint()
+            self._set_parameter(alias, name, value, None)
+        self.breakpoints.start_over()
         aliases = self.prepared.pipeline.used_aliases()
         self._emit(SessionStarted(pipeline=str(self.prepared.pipeline.file), servers=aliases))
         self._stop("entry", "restarted, before the first step")

@@ -13,8 +13,9 @@ from workbench.engine.events import Edited
 from workbench.engine.inputs import BoundInputs, StepError
 from workbench.engine.ports import Edit
 from workbench.engine.state import CommandRefused
+from workbench.engine.timeline import Moment
 from workbench.engine.travelling import Travelling
-from workbench.pipeline.model import ToolStep
+from workbench.pipeline.model import BranchStep, LoopStep, ToolStep
 from workbench.pipeline.parameters import ParameterValue
 
 Parameters = Mapping[str, Mapping[str, ParameterValue]]
@@ -42,6 +43,7 @@ class Editing(Travelling):
         if name not in given.saved and name not in given.parameters:
             raise CommandRefused(f"visit {visit} {given.name} gave no {name}")
         position = (self.timeline.index_of(visit) or 0) + 1
+        self._refuse_output(self.moment(visit), name, value, item)
         if self.state.position != position:
             self._travel(position)
         if name in given.parameters:
@@ -87,16 +89,14 @@ class Editing(Travelling):
         What was edited by hand, or written by a step, stays. Raises ``CommandRefused``.
         """
         self._refuse_while_busy()
-        before, self._given_parameters = self._given_parameters, parameters
-        changed = []
-        for alias, section in parameters.items():
-            for name, now in section.items():
-                here = self.state.pool.parameters.get(alias, {}).get(name)
-                is_given = here is None or here == before.get(alias, {}).get(name)
-                if is_given and (here is None or here.value != now.value):
-                    self._set_parameter(alias, name, now.value, now.origin)
-                    changed.append(f"{alias}.{name}")
-        return tuple(changed)
+        before = self.state.pool.parameters
+        self._given_parameters = parameters
+        changed = self._overlay_given()
+        for edit in changed:
+            old = before.get(edit.alias or "", {}).get(edit.name)
+            self._told_of(edit, old.value if old is not None else None)
+        self._keep_end()
+        return tuple(f"{edit.alias}.{edit.name}" for edit in changed)
 
     def _repeat(self, edits: Iterable[Edit]) -> None:
         """Change again what was changed by hand; what can't be any more is left out."""
@@ -107,16 +107,43 @@ class Editing(Travelling):
                 elif edit.what == "parameter" and edit.alias is not None:
                     self._set_parameter(edit.alias, edit.name, edit.value, edit.origin)
                 elif edit.what == "input":
+                    self._enter_blocks()
                     self.edit_input(edit.name, edit.value)
                 elif edit.what == "state" and edit.item is not None:
                     self.edit_state(edit.item, edit.value)
 
+    def _enter_blocks(self) -> None:
+        """Go to the first step inside the loops and branches at the cursor: nothing runs on the way."""
+        while isinstance(cursors.step_at(self.program, self.state.cursor), LoopStep | BranchStep):
+            self._move(cursors.enter(self.program, self.state.cursor))
+
+    @staticmethod
+    def _refuse_output(moment: Moment, name: str, value: Any, item: int | None) -> None:
+        """Raises ``CommandRefused`` where an output can't be given that value, before anything is moved."""
+        if name in moment.visit.parameters:
+            if item is not None:
+                raise CommandRefused(f"{name} is a parameter: it has no items")
+            return
+        try:
+            edited_variable(moment.after, name, value, item)
+        except StepError as error:
+            raise CommandRefused(str(error)) from None
+
     def _edited(self, edit: Edit, old: Any) -> None:
         """Keep an edit and tell of it: the value before, and the one it has now."""
+        self._pending.append(edit)
+        self._keep_end()
+        self._told_of(edit, old)
+
+    def _keep_end(self) -> None:
+        """An edit at the end of the timeline stays there, also if the user goes away and comes back."""
+        if not self.state.is_past:
+            self.timeline.end = self._checkpoint()
+
+    def _told_of(self, edit: Edit, old: Any) -> None:
         last = self.timeline.moments[self.state.position - 1].visit.number if self.state.position else None
         edit = replace(edit, after_visit=last)
-        self._pending.append(edit)
         if edit not in self._late_edits:
-            self._recorder.edited(edit, self.timeline.number)
+            self._recorder.edited(edit, self.timeline)
         name = f"{edit.alias}.{edit.name}" if edit.alias else edit.name
         self._emit(Edited(what=edit.what, name=name, item=edit.item, old=old, new=edit.value))

@@ -8,6 +8,7 @@ from typing import Any
 from workbench.engine.inputs import EDITED, StepError
 from workbench.engine.pool import Variable, VariablePool, unset_entries
 from workbench.engine.values import Message
+from workbench.pipeline.parameters import ParameterValue
 
 
 def edited_variable(pool: VariablePool, name: str, value: Any, item: int | None) -> VariablePool:
@@ -45,6 +46,15 @@ def edited_variable(pool: VariablePool, name: str, value: Any, item: int | None)
 def edited_parameter(pool: VariablePool, alias: str, name: str, value: Any, origin: str | None = None) -> VariablePool:
     """The pool with another value of a parameter; ``origin`` is the file that gave it, if it was not typed."""
     return pool.with_parameter(alias, name, value, origin or EDITED)
+
+
+WRITTEN = "written by "
+"""How the origin of a parameter begins that a step wrote."""
+
+
+def is_given(parameter: ParameterValue) -> bool:
+    """Whether a file or an option gave a parameter, and neither a hand nor a step."""
+    return parameter.origin != EDITED and not parameter.origin.startswith(WRITTEN)
 
 
 def edited_parameters(pool: VariablePool) -> list[tuple[str, str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from operator import is_
+from struct import pack
 from typing import Any
 
 _PIECE = 64
@@ -96,10 +97,12 @@ def is_same(old: Any, new: Any) -> bool:
     if old is new:
         return True
     kind = type(new)
+    if kind is float and type(old) is float:
+        return pack("d", old) == pack("d", new)
     if kind is not type(old) or (kind is not list and old != new):
         return False
     if kind is list:
         return len(old) == len(new) and all(map(is_same, old, new))
     if issubclass(kind, dict):
         return list(old) == list(new) and all(map(is_same, old.values(), new.values()))
-    return kind in (str, int, bool) or (kind is float and old != 0)
+    return kind in (str, int, bool)

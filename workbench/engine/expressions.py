@@ -9,6 +9,7 @@ from typing import Any
 
 from workbench.engine.cursor import Items
 from workbench.engine.pool import VariablePool
+from workbench.engine.sandbox import environment, within
 
 
 class ExpressionError(Exception):
@@ -18,42 +19,18 @@ class ExpressionError(Exception):
 SECONDS = 1.0
 """How long a condition may take for all its items: it is evaluated between two steps, where the run waits for it."""
 
-_LARGEST = 1_000_000
-
-
-@lru_cache(maxsize=1)
-def _environment() -> Any:
-    from jinja2 import StrictUndefined
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-    class Environment(ImmutableSandboxedEnvironment):
-        """Refuses powers and repetitions that would take for ever."""
-
-        intercepted_binops = frozenset(["**", "*"])
-
-        def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-            if operator == "**" and (abs(left) > _LARGEST or abs(right) > 100):
-                raise ExpressionError("this power is too large")
-            sizes = [side for side in (left, right) if isinstance(side, int)]
-            if operator == "*" and len(sizes) == 1 and sizes[0] > _LARGEST and not isinstance(left, float):
-                raise ExpressionError("this repetition is too long")
-            return super().call_binop(context, operator, left, right)
-
-    # Not optimized: constants would be folded, and so computed, while the text is read.
-    return Environment(undefined=StrictUndefined, optimized=False)
-
 
 @lru_cache(maxsize=256)
 def _compiled(text: str) -> tuple[Any, frozenset[str]]:
     from jinja2 import TemplateSyntaxError, meta
 
-    environment = _environment()
+    sandbox = environment()
     try:
-        expression = environment.compile_expression(text, undefined_to_none=False)
-        names = meta.find_undeclared_variables(environment.parse("{{ " + text + " }}"))
+        expression = sandbox.compile_expression(text, undefined_to_none=False)
+        names = meta.find_undeclared_variables(sandbox.parse("{{ " + text + " }}"))
     except TemplateSyntaxError as error:
         raise ExpressionError(f"can't read `{text}`: {error.message}") from None
-    except (RecursionError, MemoryError, SyntaxError):
+    except (RecursionError, SyntaxError):
         raise ExpressionError(f"can't read `{text:.60}`: it is nested too deeply") from None
     return expression, frozenset(names)
 
@@ -68,7 +45,7 @@ def check_template(text: str) -> None:
     from jinja2 import TemplateSyntaxError
 
     try:
-        _environment().parse(text)
+        environment().parse(text)
     except TemplateSyntaxError as error:
         raise ExpressionError(f"can't read the template `{text}`: {error.message}") from None
 
@@ -99,9 +76,11 @@ def render(text: str, pool: VariablePool, context: Mapping[str, Any]) -> str:
     try:
         from jinja2 import meta
 
-        environment = _environment()
-        names = meta.find_undeclared_variables(environment.parse(text))
-        return str(environment.from_string(text).render(_named(names, pool, context)))
+        sandbox = environment()
+        names = meta.find_undeclared_variables(sandbox.parse(text))
+        known = _named(names, pool, context)
+        with within(SECONDS):
+            return str(sandbox.from_string(text).render(known))
     except Exception as error:
         return f"can't fill in `{text}`: {error}"
 
@@ -123,7 +102,9 @@ def _named(names: Iterable[str], pool: VariablePool, context: Mapping[str, Any])
 
 def evaluate(text: str, pool: VariablePool, context: Mapping[str, Any]) -> Any:
     """The value of an expression. Raises ``ExpressionError``."""
-    return _value(text, _named(_compiled(text)[1], pool, context))
+    known = _named(_compiled(text)[1], pool, context)
+    with within(SECONDS):
+        return _value(text, known)
 
 
 def _value(text: str, known: Mapping[str, Any]) -> Any:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workbench.engine.cursor import Items
+from workbench.engine.edits import WRITTEN
 from workbench.engine.inputs import BoundInputs, StepError
 from workbench.engine.pool import Variable, VariablePool, unset_entries
 from workbench.engine.ports import CallResult
@@ -43,7 +44,7 @@ class Saving:
         for output in self.binding.outputs:
             value = values[output.declared]
             if output.is_parameter:
-                origin = f"written by {self.name}, visit {self.visit.number}"
+                origin = f"{WRITTEN}{self.name}, visit {self.visit.number}"
                 self.parameters[output.target] = value
                 self.pool = self.pool.with_parameter(self.binding.step.alias, output.target, value, origin)
             else:

@@ -168,8 +168,11 @@ class Recorder(Protocol):
         Raises ``OSError`` where they can't be read.
         """
 
-    def edited(self, edit: Edit, timeline: int) -> None:
+    def edited(self, edit: Edit, timeline: Timeline) -> None:
         """Keep a change made by hand, before the next visit of the timeline; returns at once."""
+
+    def went_to(self, timeline: Timeline) -> None:
+        """Keep that this is the timeline that is gone on with; returns at once."""
 
     async def reloaded(self, prepared: Prepared) -> None:
         """Keep the pipeline as it is now, before the next visit."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from workbench.engine.entries import is_same
 from workbench.engine.inputs import BoundInputs
 from workbench.engine.pool import Variable
 from workbench.engine.ports import CallResult
@@ -18,7 +19,7 @@ def is_same_question(twin: Visit, bound: BoundInputs, answers: Answers) -> bool:
     """Whether a recorded visit may answer: always for the same items, or only for equal inputs."""
     if answers == "run" or twin.bound is None or twin.bound.items != bound.items:
         return False
-    return answers == "recorded" or twin.bound.arguments() == bound.arguments()
+    return answers == "recorded" or is_same(twin.bound.arguments(), bound.arguments())
 
 
 def recorded_result(twin: Visit, binding: Binding) -> CallResult:

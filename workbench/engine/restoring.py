@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
 
 from workbench.engine.cursor import Cursor, advance, enter, place_of, step_at
 from workbench.engine.inputs import BoundInputs, StepError
@@ -47,16 +46,18 @@ def restored(
     now = outline_of(program.pipeline)
     result = Restored(present=present)
     branched: Timeline | None = None
-    for number, timeline in timelines.items():
-        moments, cut = timeline.moments, None
-        if outlines.get(number, now) != now:
-            moments, cut = _fitting(program, moments, _unchanged(outlines[number], now))
-        shared = _shared_moments(moments, result.timelines.get(timeline.parent or 0))
-        own = [_with_inputs(moment, bindings) for moment in moments[len(shared) :]]
-        fitted = Timeline(number, timeline.parent, timeline.parent_visit, [*shared, *own])
+    cuts: dict[int, str | None] = {}
+    for number, timeline in sorted(timelines.items()):
+        outline = outlines.get(number, now)
+        shared, cut = _shared_part(timeline, timelines, result, cuts)
+        own = timeline.moments[len(shared) :] if cut is None else []
+        if outline != now and own:
+            own, cut = _fitting(program, shared, timeline, _unchanged(outline, now))
+        moments = [*shared, *(_with_inputs(moment, bindings) for moment in own)]
+        fitted = Timeline(number, timeline.parent, timeline.parent_visit, moments)
         fitted.end = _end(program, fitted, begin)
-        result.timelines[number] = fitted
-        if number == present and outlines.get(number, now) != now and timeline.moments:
+        result.timelines[number], cuts[number] = fitted, cut
+        if number == present and (outline != now or cut is not None) and timeline.moments:
             position = len(moments) if until is None else min(until, len(moments))
             result.cut = cut if position == len(moments) else None
             branched = _branch_off(timeline, fitted, max(timelines) + 1, position)
@@ -73,11 +74,16 @@ def _branch_off(whole: Timeline, fitted: Timeline, number: int, position: int) -
     return Timeline(number, whole.number, left_at, fitted.moments[:position])
 
 
-def _shared_moments(moments: Sequence[Moment], parent: Timeline | None) -> Sequence[Moment]:
-    """The moments that a fork has from its parent, as they are there: they must stay the same objects."""
-    its = parent.moments if parent is not None else []
-    both = takewhile(lambda pair: pair[0].visit.number == pair[1].visit.number, zip(moments, its, strict=False))
-    return [shared for _, shared in both]
+def _shared_part(
+    timeline: Timeline, raw: Mapping[int, Timeline], result: Restored, cuts: Mapping[int, str | None]
+) -> tuple[list[Moment], str | None]:
+    """The moments that a fork has from its parent, as they are fitted there; and why that was cut before the fork."""
+    parent = raw.get(timeline.parent or 0)
+    if parent is None:
+        return [], None
+    count = timeline.shared_with(parent)
+    fitted = result.timelines[parent.number].moments
+    return fitted[:count], cuts[parent.number] if len(fitted) < count else None
 
 
 def _unchanged(old: Outline, new: Outline) -> Matches:
@@ -87,39 +93,46 @@ def _unchanged(old: Outline, new: Outline) -> Matches:
     return {one: other for one, other in matched(old, new).items() if olds.get(one) == texts.get(other)}
 
 
-def _fitting(program: Program, moments: Sequence[Moment], places: Matches) -> tuple[list[Moment], str | None]:
-    """The visits that the program would make in the same order; and why the next one does not fit, if one doesn't."""
-    known = set(places.values())
-    cursor = Cursor()
+def _fitting(
+    program: Program, shared: Sequence[Moment], timeline: Timeline, places: Matches
+) -> tuple[list[Moment], str | None]:
+    """The visits after ``shared`` that the program would make in the same order; and why the next one does not fit."""
+    cursor = (
+        advance(program, shared[-1].before.cursor, timeline.decided(len(shared) - 1)).cursor if shared else Cursor()
+    )
     fitted: list[Moment] = []
-    for moment in moments:
+    for position in range(len(shared), len(timeline.moments)):
+        moment = timeline.moments[position]
         visit = moment.visit
         place = places.get(visit.step)
         if place is None:
             return fitted, f"step {visit.step} {visit.name}, of visit {visit.number}, is not there as it was"
-        at, stranger = _way_to(program, cursor, moment, place, known)
+        skipped = [places[step] for step in moment.before.skipped if step in places]
+        at, stranger = _way_to(program, cursor, moment, place, skipped)
         if at is None:
             return fitted, f"{stranger} comes before visit {visit.number} {visit.name} now"
-        fitted.append(replace(moment, before=replace(moment.before, cursor=at), visit=replace(visit, step=place)))
-        cursor = advance(program, at, dict(visit.routes)).cursor
+        before = replace(moment.before, cursor=at, skipped=tuple(skipped))
+        fitted.append(replace(moment, before=before, visit=replace(visit, step=place)))
+        cursor = advance(program, at, timeline.decided(position)).cursor
     return fitted, None
 
 
-def _way_to(program: Program, cursor: Cursor, moment: Moment, place: str, known: set[str]) -> tuple[Cursor | None, str]:
-    """The cursor at a step, past steps that were skipped then too; else None, and the step that is new on the way."""
-    first = "the end"
+def _way_to(
+    program: Program, cursor: Cursor, moment: Moment, place: str, skipped: Sequence[str]
+) -> tuple[Cursor | None, str]:
+    """The cursor at a step, past those that were skipped then too; else None, and the step that comes before it."""
+    left = list(skipped)
     while (step := step_at(program, cursor)) is not None:
-        if isinstance(step, ToolStep) and first == "the end":
-            first = f"step {step.path} {step.name}"
         if not isinstance(step, ToolStep):
             cursor = enter(program, cursor).cursor
+        elif left and step.path == left[0]:
+            left.pop(0)
+            cursor = advance(program, cursor, {}).cursor
         elif step.path == place and _is_same_place(program, cursor, moment):
             return cursor, ""
-        elif step.path in known:
-            cursor = advance(program, cursor, {}).cursor
         else:
             return None, f"step {step.path} {step.name}"
-    return None, first
+    return None, "the end"
 
 
 def _is_same_place(program: Program, cursor: Cursor, moment: Moment) -> bool:

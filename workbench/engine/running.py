@@ -56,9 +56,10 @@ class Running(Session):
         return await self._run("continue", until=step)
 
     async def retry(self) -> Stopped:
-        """Run the step at the cursor anew and stop after it; a router whose decision led nowhere is asked again."""
+        """Run the step at the cursor anew and stop after it; a router that has decided is asked again, in a fork."""
         self._refuse_unless_stopped()
-        self._routes = None
+        if self._routes is not None:
+            self._set_position(self.state.position - 1)
         return await self._run("over")
 
     async def restart_servers(self) -> tuple[str, ...]:
@@ -175,7 +176,7 @@ class Running(Session):
         A router is a step of its own: where the command ends with it, the run stops before its branches begin.
         """
         if self._routes is not None:
-            return self._follow_routes(step)
+            return await self._follow_routes(step)
         visit = self._new_visit(step)
         self.state = replace(self.state, running=visit)
         work = self._call = asyncio.ensure_future(self._visit(step, visit))
@@ -200,9 +201,9 @@ class Running(Session):
             await (self._publish() if self.breakpoints.on_failure else self._complete("failed"))
             return stopped
         work.result()
-        return self._after_router(step, ends_command=ends_command)
+        return await self._after_router(step, ends_command=ends_command)
 
-    def _after_router(self, step: ToolStep, *, ends_command: bool) -> Stopped | None:
+    async def _after_router(self, step: ToolStep, *, ends_command: bool) -> Stopped | None:
         """Follow what a router has just decided; a stop before the branches begin is where it can be changed."""
         if self._routes is None:
             return None
@@ -211,10 +212,17 @@ class Running(Session):
             return self._stop("breakpoint", why)
         unknown = unknown_states(step.name, self._routes, self._branch_at_cursor())
         if unknown is not None:
-            return self._stop("failed", unknown)
+            return await self._led_nowhere(unknown)
         if ends_command:
             return self._stop("step", f"{step.name} decided: {routes_in_words(self._routes)}")
-        return self._follow_routes(step)
+        return await self._follow_routes(step)
+
+    async def _led_nowhere(self, why: str) -> Stopped:
+        """A router's decision that no branch is there for stops the run where it can be mended."""
+        stopped = self._stop("failed", why)
+        if not self.breakpoints.on_failure:
+            await self._complete("failed")
+        return stopped
 
     async def _visit(self, step: ToolStep, visit: Visit) -> None:
         """Carry out a visit and keep it: the pool changes and the cursor moves only when it is on disk."""
@@ -229,7 +237,7 @@ class Running(Session):
         if isinstance(kept, Skip):
             self._skip(step, kept)
             return
-        moment = Moment(at, kept.visit, kept.pool, tuple(self._pending))
+        moment = Moment(at, kept.visit, kept.pool)
         timeline = self._timeline_to_go_on()
         await self._keep(timeline, moment)
         self._why = self._hit("after", step, kept.pool, kept.visit.items)
@@ -289,12 +297,14 @@ class Running(Session):
         about: dict[str, Any] = {"round": place.round, "branch": place.branch}
         self._emit(StepSkipped(step=step.path, name=step.name, reason=skip.reason, **about))
         self.state = replace(self.state, running=None)
+        self._skipped.append(step.path)
         self._move(cursors.advance(self.program, self.state.cursor, {}))
 
     def _finish(self, timeline: Timeline, moment: Moment) -> None:
         visit = moment.visit
         self._edits = {}
         self._pending = []
+        self._skipped = []
         self._failed = None
         self._is_complete = False
         self._go_on_in(timeline)
@@ -327,12 +337,12 @@ class Running(Session):
         self._emit(VisitFailed(attempt=visit.attempt, seconds=seconds, error=error, **self._failed.where()))
         return self._stop(reason, error if reason == "failed" else f"{visit.name} was cancelled")
 
-    def _follow_routes(self, step: ToolStep) -> Stopped | None:
+    async def _follow_routes(self, step: ToolStep) -> Stopped | None:
         """Send each item to its branch; a state without a branch stops here, where the decision can be mended."""
         routes = self._routes or {}
         unknown = unknown_states(step.name, routes, self._branch_at_cursor())
         if unknown is not None:
-            return self._stop("failed", unknown)
+            return await self._led_nowhere(unknown)
         self._routes = None
         self._move(cursors.advance(self.program, self.state.cursor, routes))
         return None

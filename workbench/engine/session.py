@@ -12,6 +12,8 @@ from workbench.engine import cursor as cursors
 from workbench.engine.bindings import Bindings
 from workbench.engine.breakpoints import Breakpoints
 from workbench.engine.cursor import Cursor, Move
+from workbench.engine.edits import is_given
+from workbench.engine.entries import is_same
 from workbench.engine.events import Emit, Event, RecordFailed, RunFinished, Stopped
 from workbench.engine.expressions import evaluate
 from workbench.engine.inputs import BoundInputs, Skip, StepError, bind_inputs
@@ -58,7 +60,9 @@ class Session:
         self._edits: dict[str, Any] = {}
         """Inputs of the next visit that were changed by hand."""
         self._pending: list[Edit] = []
-        """All that was changed by hand since the last visit; going elsewhere drops it."""
+        """All that was changed by hand since the last visit; it goes with the checkpoint."""
+        self._skipped: list[str] = []
+        """The steps passed over since the last visit."""
         self._failed: Visit | None = None
         self._routes: dict[int, str] | None = None
         self._call: asyncio.Task[Any] | None = None
@@ -186,7 +190,7 @@ class Session:
 
     def _checkpoint(self) -> Checkpoint:
         routes = dict(self._routes) if self._routes is not None else None
-        return Checkpoint(self.state.cursor, self.state.pool, routes)
+        return Checkpoint(self.state.cursor, self.state.pool, routes, tuple(self._pending), tuple(self._skipped))
 
     def _set_position(self, position: int) -> Checkpoint:
         """Take over a checkpoint of this timeline: it costs the same however far away it is."""
@@ -194,7 +198,8 @@ class Session:
         assert checkpoint is not None
         self._failed = None
         self._edits = {}
-        self._pending = []
+        self._pending = [edit for edit in checkpoint.edits if edit.what != "input"]
+        self._skipped = list(checkpoint.skipped)
         self._routes = dict(checkpoint.routes) if checkpoint.routes is not None else None
         self.state = replace(
             self.state,
@@ -205,7 +210,25 @@ class Session:
             position=position,
             length=len(self.timeline.moments),
         )
+        self._overlay_given()
         return checkpoint
+
+    def _overlay_given(self) -> tuple[Edit, ...]:
+        """Let parameters have the values that files and options give now; returns what that changed.
+
+        What was edited by hand, or written by a step, stays. So a step that is run anew after a parameter file was
+        saved is run with what the file says, while its recorded visit shows what it was given then.
+        """
+        changed = []
+        for alias, section in self._given_parameters.items():
+            for name, given in section.items():
+                here = self.state.pool.parameters.get(alias, {}).get(name)
+                if here is None or (is_given(here) and not is_same(here.value, given.value)):
+                    pool = self.state.pool.with_parameter(alias, name, given.value, given.origin)
+                    self.state = replace(self.state, pool=pool)
+                    changed.append(Edit("parameter", name, given.value, alias=alias, origin=given.origin))
+        self._pending += changed
+        return tuple(changed)
 
     def _move(self, move: Move) -> None:
         self._edits = {}

@@ -17,25 +17,24 @@ class Checkpoint:
     """All that is needed to go on: cursor, variables, parameters, memory lists, number of items.
 
     ``routes`` are what the router at the cursor decided (item -> state), where its branches have not begun.
+    ``edits`` were made since the last visit, and are in the pool; ``skipped`` are the steps passed over since then.
     It holds references only, so keeping one costs nothing.
     """
 
     cursor: Cursor
     pool: VariablePool
     routes: Mapping[int, str] | None = None
+    edits: tuple[Edit, ...] = ()
+    skipped: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Moment:
-    """A visit, the checkpoint from which it was run, and the pool with what it wrote.
-
-    ``edits`` were made by hand between the visit before it and this one: ``before`` has them already.
-    """
+    """A visit, the checkpoint from which it was run, and the pool with what it wrote."""
 
     before: Checkpoint
     visit: Visit
     after: VariablePool
-    edits: tuple[Edit, ...] = ()
 
 
 @dataclass
@@ -90,14 +89,20 @@ class Timeline:
 
     def round_begins(self, position: int) -> int:
         """The position at which the innermost round around ``position`` begins; that of the one before, at a begin."""
-        before = [moment.visit for moment in self.moments[:position]]
-        if not before:
+        if not position:
             return 0
-        current = before[-1].round
+        current = _rounds(self.moments[position - 1])
         start = position
-        while start and before[start - 1].round[: len(current)] == current and before[start - 1].round:
+        while start and current and _rounds(self.moments[start - 1])[: len(current)] == current:
             start -= 1
-        return start if start < position else max(0, position - 1)
+        return start if start < position else position - 1
+
+    def decided(self, position: int) -> dict[int, str]:
+        """What the router of the visit at ``position`` decided (item -> state), with what was changed by hand."""
+        following = self.checkpoint(position + 1)
+        edits = following.edits if following is not None else ()
+        changed = {edit.item: edit.value for edit in edits if edit.what == "state" and edit.item is not None}
+        return {**self.moments[position].visit.routes, **changed}
 
     def fork(self, number: int, position: int) -> Timeline:
         """A new timeline that has this one's first ``position`` visits. Nothing of this one changes."""
@@ -112,3 +117,8 @@ class Timeline:
             if (twin.step, twin.round, twin.branch) == key:
                 return twin
         return None
+
+
+def _rounds(moment: Moment) -> tuple[tuple[str, int], ...]:
+    """The loops around a visit, outermost first, each with its round."""
+    return tuple((frame.block, frame.round) for frame in moment.before.cursor.frames if frame.round)

@@ -49,6 +49,7 @@ class Travelling(Running):
             raise CommandRefused(f"there is no timeline {timeline}")
         await self._publish()
         self.timeline = self.timelines[timeline]
+        self._recorder.went_to(self.timeline)
         await self._publish()
         return self._travel(len(self.timeline.moments))
 

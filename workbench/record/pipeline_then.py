@@ -64,6 +64,15 @@ def _masked(parameter: ParameterValue, redactor: Redactor) -> ParameterValue:
 
 
 def _unmasked(then: ParameterValue, now: ParameterValue | None, redactor: Redactor) -> ParameterValue:
-    if now is None or redactor.value(now.value) != then.value:
-        return then
-    return ParameterValue(now.value, then.origin, then.missing)
+    return (
+        ParameterValue(_filled(then.value, now.value, redactor), then.origin, then.missing) if now is not None else then
+    )
+
+
+def _filled(then: Any, now: Any, redactor: Redactor) -> Any:
+    """A value as it was kept, with the secrets of today in the places of their masks."""
+    if isinstance(then, dict) and isinstance(now, dict):
+        return {key: _filled(value, now.get(key), redactor) for key, value in then.items()}
+    if isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
+        return [_filled(one, other, redactor) for one, other in zip(then, now, strict=True)]
+    return now if isinstance(then, str) and redactor.value(now) == then else then

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.engine.events import Emit, Event
-from workbench.engine.ports import Call, CallResult, Tools, ToolsError
+from workbench.engine.ports import Call, CallResult, Edit, Tools, ToolsError
 from workbench.pipeline.declaration import ServerDeclaration
 from workbench.pipeline.parameters import ParameterSet
 from workbench.pipeline.project import ServerSource
@@ -42,6 +42,11 @@ class Redactor:
     def follow(self, parameters: ParameterSet, others: frozenset[str] = frozenset()) -> None:
         """Learn the secrets of parameters that were read anew."""
         self.learn(Redactor.of(parameters, others)._secrets)
+
+    def learn_edit(self, edit: Edit) -> None:
+        """Learn a secret that was typed by hand."""
+        if edit.what == "parameter":
+            self.learn(frozenset(secrets_in(edit.name, edit.value)))
 
     def text(self, text: str) -> str:
         for secret, mask in self._masks.items():

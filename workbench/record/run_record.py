@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbench.engine.events import Event
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from workbench.record.session_writer import SessionWriter
 
 
+NOT_KEPT = "typed by hand, and not kept: it is secret"
+"""The origin of a parameter whose value is not in the session file: only its mask is."""
+
+
 class RunRecord:
     """The engine's ``Recorder``. Without a session file only the memory file is left, at the end."""
 
@@ -24,16 +29,22 @@ class RunRecord:
         memory: MemoryFile,
         session: SessionWriter | None = None,
         *,
+        redactor: Redactor | None = None,
         follow: Callable[[Prepared], None] = lambda prepared: None,
     ) -> None:
         """``follow`` hears of the pipeline whenever it was read anew."""
         self.memory = memory
         self.session = session
         self.follow = follow
+        self.redactor = redactor or Redactor()
 
     async def finished(self, timeline: Timeline, moment: Moment) -> None:
-        if self.session is not None:
-            await self.session.finished(timeline, moment)
+        if self.session is None:
+            return
+        if moment.before.edits:
+            edits = tuple(self._masked(edit) for edit in moment.before.edits)
+            moment = replace(moment, before=replace(moment.before, edits=edits))
+        await self.session.finished(timeline, moment)
 
     async def heard(self, visit: int) -> tuple[Event, ...]:
         return await self.session.heard(visit) if self.session is not None else ()
@@ -43,17 +54,28 @@ class RunRecord:
         if self.session is not None:
             from workbench.record.pipeline_then import PipelineThen
 
-            redactor = Redactor.of(prepared.parameters, prepared.secrets)
-            await self.session.reloaded(PipelineThen.of(prepared, redactor))
+            await self.session.reloaded(PipelineThen.of(prepared, self.redactor))
 
     def told(self, event: Event) -> None:
         """Keep an event along with the rest."""
         if self.session is not None:
             self.session.told(event)
 
-    def edited(self, edit: Edit, timeline: int) -> None:
+    def edited(self, edit: Edit, timeline: Timeline) -> None:
+        self.redactor.learn_edit(edit)
         if self.session is not None:
-            self.session.edited(edit, timeline)
+            self.session.edited(self._masked(edit), timeline)
+
+    def went_to(self, timeline: Timeline) -> None:
+        if self.session is not None:
+            self.session.went_to(timeline)
+
+    def _masked(self, edit: Edit) -> Edit:
+        """An edit as it is written: of a secret typed by hand only the mask is, and it says so."""
+        if edit.what != "parameter" or edit.origin is not None:
+            return edit
+        value = self.redactor.value(edit.value)
+        return edit if value == edit.value else replace(edit, value=value, origin=NOT_KEPT)
 
     async def complete(self, timeline: Timeline) -> str | None:
         return await self.memory.write(timeline)

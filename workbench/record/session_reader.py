@@ -13,7 +13,7 @@ from urllib.parse import quote
 import msgspec
 
 from workbench.engine.breakpoints import Breakpoint, KeptBreakpoints, Watch
-from workbench.engine.edits import edited_parameter, edited_variable
+from workbench.engine.edits import WRITTEN, edited_parameter, edited_variable
 from workbench.engine.entries import Entries, kept_form
 from workbench.engine.events import VisitFailed, VisitStarted, WentBack
 from workbench.engine.pool import Variable, VariablePool, unset_entries
@@ -24,9 +24,13 @@ from workbench.pipeline.outline import Outline
 from workbench.pipeline.parameters import ParameterSet
 from workbench.record.pipeline_then import Parameters, PipelineThen, read_pipeline_then
 from workbench.record.redaction import Redactor
+from workbench.record.run_record import NOT_KEPT
 from workbench.record.session_schema import FORMAT, is_session
 from workbench.record.stored import read_cursor, read_edit, read_items
-from workbench.record.values import HASH_BYTES, decode, unpack, unpack_block
+from workbench.record.values import HASH_BYTES, decode_checked, unpack, unpack_block
+
+_DAMAGE = (sqlite3.Error, ValueError, KeyError, IndexError, TypeError, AttributeError)
+"""What reading a file raises whose bytes are not what was written."""
 
 
 class SessionUnreadable(Exception):
@@ -70,8 +74,8 @@ def read_session(path: Path, parameters: ParameterSet, secrets: frozenset[str] =
         about = _about(path, db)
         try:
             return _Reading(path, db, about, parameters, Redactor.of(parameters, secrets)).read()
-        except (sqlite3.DatabaseError, ValueError, KeyError) as error:
-            raise SessionUnreadable(f"{path}: the session file is damaged: {error}") from None
+        except _DAMAGE as error:
+            raise SessionUnreadable(f"{path}: the session file is damaged: {_words(error)}") from None
 
 
 def _opened(path: Path) -> closing[sqlite3.Connection]:
@@ -86,18 +90,34 @@ def _opened(path: Path) -> closing[sqlite3.Connection]:
 def _about(path: Path, db: sqlite3.Connection) -> dict[str, Any]:
     try:
         rows = db.execute("select key, value from session").fetchall()
+        about = {key: msgspec.json.decode(value) for key, value in rows}
+        found = msgspec.convert(about, _About)
     except sqlite3.OperationalError as error:
         if "locked" in str(error):
             raise SessionUnreadable(f"{path}: another program holds the session file; close it first") from None
-        raise SessionUnreadable(f"{path}: this is no session file of ragwb ({error})") from None
-    except sqlite3.DatabaseError as error:
-        raise SessionUnreadable(f"{path}: the session file is damaged: {error}") from None
-    about = {key: msgspec.json.decode(value) for key, value in rows}
-    if about.get("format", 0) > FORMAT:
         raise SessionUnreadable(
-            f"{path}: written by a newer ragwb (format {about['format']}, this one reads up to {FORMAT}); update ragwb"
+            f"{path}: this is no session file of ragwb, or {path.name}-wal, which belongs to it, is gone ({error})"
+        ) from None
+    except _DAMAGE as error:
+        raise SessionUnreadable(f"{path}: the session file is damaged: {_words(error)}") from None
+    if found.format > FORMAT:
+        raise SessionUnreadable(
+            f"{path}: written by a newer ragwb (format {found.format}, this one reads up to {FORMAT}); update ragwb"
         )
     return about
+
+
+class _About(msgspec.Struct):
+    """What a file must say of itself."""
+
+    format: int
+    pipeline: str = ""
+    options: dict[str, Any] = {}
+    present: int = 1
+
+
+def _words(error: Exception) -> str:
+    return f"{error.args[0]} is not there" if isinstance(error, KeyError) else str(error)
 
 
 @dataclass
@@ -129,7 +149,7 @@ class _Reading:
             timeline = Timeline(number, parent, parent_visit, _shared(timelines, parent, parent_visit))
             self._fill(timeline, [(visit, content) for _, visit, t, content in rows if t == number])
             timelines[number] = timeline
-        present = rows[-1][2] if rows else 1
+        present = self.about.get("present", 1)
         return SavedSession(
             self.path,
             self.about,
@@ -138,7 +158,7 @@ class _Reading:
             pipelines[max(pipelines)],
             outlines,
             self.begin,
-            self._late_edits(timelines[present], rows[-1][0] if rows else 0),
+            self._late_edits(timelines[present], max((seq for seq, _, t, _ in rows if t == present), default=0)),
             KeptBreakpoints(
                 tuple(Breakpoint(**content) for content in self._stops("breakpoint")),
                 tuple(Watch(**content) for content in self._stops("watch")),
@@ -150,14 +170,17 @@ class _Reading:
         )
 
     def _late_edits(self, present: Timeline, last_visit: int) -> tuple[Edit, ...]:
-        """The edits at the end of a timeline since its last visit, and since the cursor last went elsewhere."""
+        """The edits at the end of a timeline since its last visit; of inputs, those since the cursor last moved."""
         after = present.moments[-1].visit.number if present.moments else None
         statement = "select coalesce(max(seq), 0) from event where type = ?"
         (travelled,) = self.db.execute(statement, (WentBack.type,)).fetchone()
-        statement = "select content from edit where timeline = ? and seq > ? order by seq"
-        rows = self.db.execute(statement, (present.number, max(last_visit, travelled)))
-        edits = [read_edit(content) for (content,) in rows]
-        return tuple(edit for edit in edits if edit.after_visit == after)
+        statement = "select seq, content from edit where timeline = ? and seq > ? order by seq"
+        rows = [(seq, read_edit(content)) for seq, content in self.db.execute(statement, (present.number, last_visit))]
+        return tuple(
+            edit
+            for seq, edit in rows
+            if edit.after_visit == after and (edit.what != "input" or seq > travelled) and edit.origin != NOT_KEPT
+        )
 
     def _interrupted(self, last_visit: int) -> str | None:
         statement = "select type, content from event where seq > ? and type in (?, ?) order by seq desc limit 1"
@@ -186,10 +209,11 @@ class _Reading:
             edits = tuple(Edit(**edit) for edit in content["edits"])
             for edit in edits:
                 pool = _with_edit(pool, edit)
-            before = Checkpoint(read_cursor(content["cursor"]), pool, dict(content["before_routes"]) or None)
+            routes = dict(content["before_routes"]) or None
+            before = Checkpoint(read_cursor(content["cursor"]), pool, routes, edits, tuple(content["skipped"]))
             visit = self._visit(number, content)
             pool = _after(pool, visit, content)
-            timeline.moments.append(Moment(before, visit, pool, edits))
+            timeline.moments.append(Moment(before, visit, pool))
 
     def _visit(self, number: int, content: Mapping[str, Any]) -> Visit:
         return Visit(
@@ -255,7 +279,7 @@ class _Reading:
             row = self.db.execute("select codec, data from value where hash = ?", (digest,)).fetchone()
             if row is None:
                 raise ValueError("a value is missing")
-            self.values[digest] = decode(*row)
+            self.values[digest] = decode_checked(digest, *row)
         return self.values[digest]
 
 
@@ -277,7 +301,7 @@ def _after(pool: VariablePool, visit: Visit, content: Mapping[str, Any]) -> Vari
     variables = {**pool.variables, **visit.saved}
     alias = visit.name.partition(".")[0]
     for name, value in visit.parameters.items():
-        pool = pool.with_parameter(alias, name, value, f"written by {visit.name}, visit {visit.number}")
+        pool = pool.with_parameter(alias, name, value, f"{WRITTEN}{visit.name}, visit {visit.number}")
     return replace(pool, variables=variables, count=content["count"], counted_by=content["counted_by"])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import fcntl
 import os
 import queue
 import sqlite3
@@ -81,7 +82,7 @@ class SessionWriter:
     async def finished(self, timeline: Timeline, moment: Moment) -> None:
         """Keep a visit; returns when it is committed. Raises ``OSError``."""
         self.is_empty = False
-        seq, about = self._number(), (timeline.number, timeline.parent, timeline.parent_visit)
+        seq, about = self._number(), _about_timeline(timeline)
 
         await self._done(lambda db: self._write_visit(db, seq, about, moment))
 
@@ -100,10 +101,14 @@ class SessionWriter:
         await self._done(lambda db: found.extend(heard_in_visit(db, visit)))
         return tuple(found)
 
-    def edited(self, edit: Edit, timeline: int) -> None:
-        seq, content = self._number(), edit_content(edit)
-        row = (seq, timeline, content)
-        self._jobs.put((lambda db: _execute(db, "insert into edit values (?, ?, ?)", row), _ignore))
+    def edited(self, edit: Edit, timeline: Timeline) -> None:
+        seq, content, about = self._number(), edit_content(edit), _about_timeline(timeline)
+        self._jobs.put((lambda db: self._write_edit(db, (seq, timeline.number, content), about), _ignore))
+
+    def went_to(self, timeline: Timeline) -> None:
+        """Keep that this timeline is gone on with. One that has nothing of its own yet is told when it has."""
+        about = _about_timeline(timeline)
+        self._jobs.put((lambda db: self._write_place(db, about), _ignore))
 
     def breakpoints(self, kept: KeptBreakpoints) -> None:
         """Keep these breakpoints and watches in the place of those before."""
@@ -152,6 +157,7 @@ class SessionWriter:
             for _, settle in batch:
                 settle(failure)
         db.close()
+        os.close(self._held)
 
     def _remove(self) -> None:
         """Nothing is left of a file that could not be begun."""
@@ -181,6 +187,7 @@ class SessionWriter:
                 raise NotADirectoryError(f"{self.path.parent} is no folder")
             self.path.parent.mkdir(parents=True, exist_ok=True)
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        self._hold()
         db = sqlite3.connect(self.path, isolation_level=None, timeout=2)
         db.execute("pragma journal_mode=wal")
         db.execute("pragma synchronous=normal")
@@ -188,8 +195,21 @@ class SessionWriter:
             db.executescript(TABLES)
             about = {"format": FORMAT, **self._about}
             db.executemany("insert into session values (?, ?)", [(k, _json(v)) for k, v in about.items()])
+        db.execute("begin immediate")
         self._write_pipeline(db)
+        db.execute("commit")
         return db
+
+    def _hold(self) -> None:
+        """Keep other ragwbs from writing the same file. Raises ``OSError`` where one does."""
+        self._held = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            fcntl.flock(self._held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self._held)
+            raise OSError("another ragwb has it open: close that first") from None
+        except OSError:
+            return  # a file system without such locks
 
     def _write_pipeline(self, db: sqlite3.Connection) -> None:
         """Keep the pipeline as it is now, unless it is as it was."""
@@ -204,11 +224,21 @@ class SessionWriter:
     def _write_visit(
         self, db: sqlite3.Connection, seq: int, timeline: tuple[int, int | None, int | None], moment: Moment
     ) -> None:
-        db.execute("insert or ignore into timeline values (?, ?, ?, ?)", (*timeline, self._pipeline_number))
+        self._write_place(db, timeline)
         visit = moment.visit
         saved = {name: self._version(db, variable) for name, variable in visit.saved.items()}
         content = visit_content(moment, saved)
         db.execute("insert into visit values (?, ?, ?, ?)", (seq, visit.number, timeline[0], content))
+
+    def _write_place(self, db: sqlite3.Connection, timeline: tuple[int, int | None, int | None]) -> None:
+        db.execute("insert or ignore into timeline values (?, ?, ?, ?)", (*timeline, self._pipeline_number))
+        db.execute("insert or replace into session values ('present', ?)", (str(timeline[0]),))
+
+    def _write_edit(
+        self, db: sqlite3.Connection, row: tuple[int, int, bytes], timeline: tuple[int, int | None, int | None]
+    ) -> None:
+        self._write_place(db, timeline)
+        db.execute("insert into edit values (?, ?, ?)", row)
 
     def _version(self, db: sqlite3.Connection, variable: Variable) -> int:
         """The number of a version of a variable; it and the saves before it are written if they were not."""
@@ -286,8 +316,8 @@ def _write_breakpoints(db: sqlite3.Connection, rows: list[tuple[str, bytes]]) ->
     db.executemany("insert or replace into breakpoint values (?, ?)", rows)
 
 
-def _execute(db: sqlite3.Connection, statement: str, row: tuple[Any, ...]) -> None:
-    db.execute(statement, row)
+def _about_timeline(timeline: Timeline) -> tuple[int, int | None, int | None]:
+    return timeline.number, timeline.parent, timeline.parent_visit
 
 
 def _json(value: Any) -> str:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+from zlib import crc32
 
 import msgspec
 import zstandard
@@ -21,6 +22,7 @@ _COMPRESSED_FROM = 512
 _MSGPACK, _JSON, _ZSTD, _MESSAGE = 0, 1, 2, 4
 """Bits of a codec: how it was made, whether it is compressed, whether it is a prompt message."""
 _REFERENCE = 255
+_UNSET_EXTENSION = 1
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,7 @@ class Encoder:
         return self.hash_of_plain(*_plain(value))
 
     def hash_of_plain(self, codec: int, data: bytes) -> tuple[bytes, int, bytes]:
-        digest = hashlib.blake2b(data, digest_size=HASH_BYTES, person=bytes([codec])).digest()
-        return digest, codec, data
+        return _hash(codec, data), codec, data
 
     def stored(self, digest: bytes, codec: int, data: bytes) -> Stored:
         if len(data) < _COMPRESSED_FROM:
@@ -56,10 +57,23 @@ def _plain(value: Any) -> tuple[int, bytes]:
     kind = _MESSAGE if isinstance(value, Message) else 0
     content = dict(value) if kind else value
     try:
-        return kind | _MSGPACK, msgspec.msgpack.encode(content)
+        return kind | _MSGPACK, msgspec.msgpack.encode(content, enc_hook=_unset)
     except (OverflowError, UnicodeEncodeError, TypeError, ValueError):
         # Whole numbers of more than 64 bits, and half surrogate pairs
         return kind | _JSON, json.dumps(content, default=str).encode()
+
+
+def _unset(value: Any) -> msgspec.msgpack.Ext:
+    """An entry that no step gave, in the middle of a value."""
+    if value is UNSET:
+        return msgspec.msgpack.Ext(_UNSET_EXTENSION, b"")
+    raise TypeError(f"{type(value).__name__} has no form in a session file")
+
+
+def _extension(code: int, data: memoryview) -> Any:
+    if code != _UNSET_EXTENSION:
+        raise ValueError(f"an unknown kind of value ({code})")
+    return UNSET
 
 
 def pack_block(entries: Sequence[Any], store: Callable[[int, bytes], bytes]) -> bytes:
@@ -82,26 +96,45 @@ def unpack_block(block: list[bytes], load: Callable[[bytes], Any]) -> list[Any]:
 def _unpacked_entry(packed: bytes, load: Callable[[bytes], Any]) -> Any:
     if not packed:
         return UNSET
-    return load(packed[1:]) if packed[0] == _REFERENCE else unpack(packed)
+    return load(packed[1:]) if packed[0] == _REFERENCE else decode(packed[0], packed[1:])
 
 
 def pack(content: Any) -> bytes:
-    """A row's content: the codec, then the bytes."""
+    """A row's content: the codec, a checksum, then the bytes."""
     codec, data = _plain(content)
-    return bytes([codec]) + data
+    return bytes([codec]) + crc32(data).to_bytes(4) + data
 
 
 def unpack(row: bytes) -> Any:
     """Raises ``ValueError`` where the bytes are damaged."""
-    return decode(row[0], row[1:])
+    if len(row) < 5 or crc32(row[5:]) != int.from_bytes(row[1:5]):
+        raise ValueError("a row has been changed")
+    return decode(row[0], row[5:])
+
+
+def decode_checked(digest: bytes, codec: int, data: bytes) -> Any:
+    """The value of that hash. Raises ``ValueError`` where the bytes are damaged."""
+    plain = _decompressed(codec, data)
+    if _hash(codec & ~_ZSTD, plain) != digest:
+        raise ValueError("a value has been changed")
+    return decode(codec & ~_ZSTD, plain)
 
 
 def decode(codec: int, data: bytes) -> Any:
     """The value that was encoded. Raises ``ValueError`` where the bytes are damaged."""
-    if codec & _ZSTD:
-        try:
-            data = zstandard.ZstdDecompressor().decompress(data)
-        except zstandard.ZstdError as error:
-            raise ValueError(str(error)) from None
-    value = json.loads(data) if codec & _JSON else msgspec.msgpack.decode(data)
+    data = _decompressed(codec, data)
+    value = json.loads(data) if codec & _JSON else msgspec.msgpack.decode(data, ext_hook=_extension)
     return Message(value) if codec & _MESSAGE else value
+
+
+def _decompressed(codec: int, data: bytes) -> bytes:
+    if not codec & _ZSTD:
+        return data
+    try:
+        return zstandard.ZstdDecompressor().decompress(data)
+    except zstandard.ZstdError as error:
+        raise ValueError(str(error)) from None
+
+
+def _hash(codec: int, data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=HASH_BYTES, person=bytes([codec])).digest()

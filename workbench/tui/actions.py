@@ -67,7 +67,9 @@ WORKBENCH = (
     Action("reload", ("L",), "read the files anew that were saved in an editor; what has run is kept", _RUN),
     Action("restart_server", ("S",), "start a server anew, or those whose state going back left behind", _RUN),
     Action("toggle_breakpoint", ("f9", "b"), "stop before the selected step, or no longer", _EDIT, "Break"),
-    Action("edit_breakpoint", ("B",), "stop only where a condition holds", _EDIT, title="breakpoint condition"),
+    Action("edit_breakpoint", ("B",), "stop only on a condition, in a round, after some hits; or print", _EDIT),
+    Action("watch", ("w",), "stop when a variable is written, changes, is empty, or an expression holds", _EDIT),
+    Action("list_breakpoints", ("K",), "all breakpoints and watches: off, on, away", _EDIT, title="breakpoint list"),
     Action("switch_breakpoint", ("D",), "switch a breakpoint off and on", _EDIT, title="disable breakpoint"),
     Action(
         "switch_failures",

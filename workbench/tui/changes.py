@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
+from workbench.engine.breakpoint_text import read_breakpoint, read_watch, written_breakpoint
 from workbench.engine.inputs import BoundInput
 from workbench.engine.pool import Variable
 from workbench.engine.recording import Answers
@@ -13,8 +14,9 @@ from workbench.engine.timeline import Timeline
 from workbench.engine.values import count_of
 from workbench.pipeline.model import BranchStep
 from workbench.tui.action_screen import ActionScreen
+from workbench.tui.breakpoint_list import BreakpointList
 from workbench.tui.bridge import EngineThread
-from workbench.tui.dialogs import Choose, ConditionDialog, Confirm
+from workbench.tui.dialogs import Choose, Confirm, LineDialog
 from workbench.tui.edit_dialog import EditDialog, NotEditable, editable, like
 from workbench.tui.lens import NOT_THIS_ITEM, item_of_variable
 from workbench.tui.model import Model
@@ -61,12 +63,31 @@ class Changes:
         if step is None:
             self._screen.say("a breakpoint belongs to a step: select one in the pipeline")
             return
-        found = self._debugger.breakpoints.by_step.get(step)
-        condition = found.condition if found is not None and found.condition is not None else ""
-        hits = f" · stopped {found.hits} times" if found is not None else ""
         name = self._debugger.program.steps[step].name
-        apply = partial(self._call, self._debugger.breakpoints.set, step)
-        self._screen.app.push_screen(ConditionDialog(f"Stop before {step} {name} if{hits}", condition, apply))
+        found = self._debugger.breakpoints.shown_at(step, name)
+        text = written_breakpoint(found) if found is not None and found.step == step else f"{step}: "
+        hits = f" · stopped {found.hits} times" if found is not None else ""
+
+        async def apply(line: str) -> None:
+            read = read_breakpoint(line.removesuffix(":"), self._debugger.program)
+            if found is not None and found.key != read.key and found.step == step:
+                await self._call(self._debugger.breakpoints.remove, found.key)
+            await self._call(self._debugger.breakpoints.add, read)
+
+        hint = "after · round 2 · item 7 · hits >= 3 narrow it down; : CONDITION; => TEMPLATE prints and goes on"
+        example = f"{step} round 2: q_ls | length > 3"
+        self._screen.app.push_screen(LineDialog(f"Stop at {name}{hits}", text, apply, example=example, hint=hint))
+
+    def watch(self) -> None:
+        async def apply(line: str) -> None:
+            await self._call(self._debugger.breakpoints.watch, read_watch(line))
+
+        hint = "written · changes · empty: of a variable; or an expression that turns true. K lists them."
+        title = "Stop after the step that"
+        self._screen.app.push_screen(LineDialog(title, "", apply, example="ret_psg empty", hint=hint))
+
+    def list_breakpoints(self) -> None:
+        self._screen.app.push_screen(BreakpointList(self._debugger.breakpoints, self._breakpoints))
 
     def _breakpoints(self, command: Callable[..., None], *args: Any) -> None:
         self._engine.submit(command, *args)

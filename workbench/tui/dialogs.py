@@ -84,32 +84,34 @@ class Names(RowsView):
         return Row((Part(f" {self._names[index]}"),))
 
 
-class ConditionDialog(Dialog[None]):
-    """A breakpoint's condition. ``apply`` sets it, or raises with what is wrong with it; empty means always."""
+class LineDialog(Dialog[None]):
+    """One line of text. ``apply`` takes it, or raises with what is wrong with it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", show=False)]
 
-    def __init__(self, title: str, condition: str, apply: Callable[[str | None], Awaitable[None]]) -> None:
+    def __init__(
+        self, title: str, text: str, apply: Callable[[str], Awaitable[None]], *, example: str, hint: str
+    ) -> None:
         super().__init__()
         self._title = title
-        self._condition = condition
+        self._text = text
         self._apply = apply
+        self._example = example
+        self._hint = hint
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = content(self._title)
             dialog.border_subtitle = "Enter sets it · Esc back"
-            yield Line(visible(self._condition), placeholder="q_ls | length > 3 and round == 2", compact=True)
-            yield Static(
-                "variables, parameters, round, visit and item may stand in it; empty: stop always", classes="hint"
-            )
+            yield Line(visible(self._text), placeholder=self._example, compact=True, select_on_focus=False)
+            yield Static(content(self._hint), classes="hint")
             yield Static(classes="error")
 
     @work(exclusive=True)
     @on(Input.Submitted)
     async def _submitted(self, event: Input.Submitted) -> None:
         try:
-            await self._apply(event.value.strip() or None)
+            await self._apply(event.value.strip())
         except Exception as error:
             self.query_one(".error", Static).update(content(str(error)))
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ from workbench.engine.events import (
     Edited,
     Event,
     Forked,
+    LogPrinted,
     Reloaded,
     RunFinished,
     ServerExited,
@@ -31,6 +32,7 @@ from workbench.engine.events import (
     WentBack,
 )
 from workbench.engine.pool import Variable, VariablePool
+from workbench.engine.timeline import Checkpoint, Timeline
 from workbench.engine.visit import Visit
 from workbench.pipeline.model import Step
 from workbench.record.redaction import Redactor
@@ -78,7 +80,7 @@ class Model:
         self.is_pausing = False
         """Whether a pause was asked for since the run last went on; it comes after the step that is running."""
         self._begin()
-        self._restored = [Entry(_finished(visit), visit.number) for visit in debugger.visits]
+        self._restored = list(_entries(debugger.timeline))
 
     def _begin(self) -> None:
         self.progress = Progress()
@@ -125,7 +127,7 @@ class Model:
             case Edited():
                 self._at_stop = self.debugger.state.pool
                 self.timeline.append(Entry(event))
-            case StepSkipped() | RunFinished():
+            case StepSkipped() | RunFinished() | LogPrinted():
                 self.timeline.append(Entry(event))
             case VisitProgress():
                 self.heard.take(event)
@@ -137,7 +139,7 @@ class Model:
     def _went_back(self, event: WentBack) -> None:
         if event.timeline != self._shown_timeline:
             self._shown_timeline = event.timeline
-            self.timeline = [Entry(_finished(visit), visit.number) for visit in self.debugger.timeline.visits]
+            self.timeline = list(_entries(self.debugger.timeline))
         self._show_progress()
         self._before = self.debugger.state.pool
         self._since_back = len(self.timeline)
@@ -147,13 +149,15 @@ class Model:
         prepared = self.debugger.prepared
         self._redactor.follow(prepared.parameters, prepared.secrets)
         self._shown_timeline = self.debugger.state.timeline
-        self.timeline = [Entry(_finished(visit), visit.number) for visit in self.debugger.timeline.visits]
+        self.timeline = list(_entries(self.debugger.timeline))
         self._since_back = len(self.timeline)
         self._show_progress()
 
     def _show_progress(self) -> None:
         """How far the run is, where no event has told it: after going back, and in a session that is gone on with."""
-        self.progress = Progress.after(self.debugger.program, self.debugger.state.cursor, self.debugger.visits)
+        debugger = self.debugger
+        position = debugger.state.position
+        self.progress = Progress.after(debugger.program, debugger.state.cursor, debugger.timeline, position)
 
     def _went_elsewhere(self, event: WentBack | Forked | Reloaded) -> None:
         match event:
@@ -225,6 +229,22 @@ class Model:
         if failed is not None and failed.number == number:
             return failed
         return next((visit for visit in reversed(self.debugger.visits) if visit.number == number), None)
+
+
+def _entries(timeline: Timeline) -> Iterator[Entry]:
+    """What the pane shows of a timeline that was not watched as it ran: its visits, and the edits between them."""
+    for moment in timeline.moments:
+        yield from _edits(moment.before)
+        yield Entry(_finished(moment.visit), moment.visit.number)
+    if timeline.end is not None:
+        yield from _edits(timeline.end)
+
+
+def _edits(at: Checkpoint) -> Iterator[Entry]:
+    for edit in at.edits:
+        if edit.origin is None:
+            name = f"{edit.alias}.{edit.name}" if edit.alias else edit.name
+            yield Entry(Edited(what=edit.what, name=name, item=edit.item, new=edit.value))
 
 
 def _finished(visit: Visit) -> VisitFinished:

@@ -103,13 +103,17 @@ class PipelineTree(RowsView):
         return Row(left, right if has_room else ())  # a name is worth more than a time
 
     def _heading(self, row: TreeRow) -> Row:
+        assert isinstance(row.step, BranchStep)
         taken = self._progress(row.step).taken or {}
         name = "router" if row.is_router else str(row.state)
         count = taken.get(str(row.state)) if row.state is not None else None
-        is_empty = row.state is not None and isinstance(row.step, BranchStep) and not row.step.branches[row.state]
+        is_empty = row.state is not None and not row.step.branches[row.state]
         right = (Part(count_of(count, "item"), "value"),) if count is not None else ()
         note = Part("  (no steps)", "dim") if is_empty else Part("")
-        return Row((Part("  " + "  " * row.depth + "  "), Part(name, "dim" if row.is_router else "name"), note), right)
+        path = router_path(row.step) if row.is_router else branch_path(row.step, str(row.state))
+        sign = _breakpoint_sign(self._model.debugger.breakpoints.by_step.get(path))
+        look = "dim" if row.is_router else "name"
+        return Row((sign, Part(" " + "  " * row.depth + "  "), Part(name, look), note), right)
 
     def _progress(self, step: Step) -> StepProgress:
         """What is known of a step; one whose server is still starting is under way, though not called yet.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -19,7 +19,7 @@ from workbench.engine.events import (
     VisitStarted,
 )
 from workbench.engine.program import Program
-from workbench.engine.visit import Visit
+from workbench.engine.timeline import Timeline
 from workbench.pipeline.model import LoopStep
 
 StepStatus = Literal["not reached", "running", "done", "skipped", "failed", "cancelled"]
@@ -47,12 +47,13 @@ class Progress:
         self._steps: dict[str, StepProgress] = {}
 
     @classmethod
-    def after(cls, program: Program, cursor: Cursor, visits: Sequence[Visit]) -> Progress:
+    def after(cls, program: Program, cursor: Cursor, timeline: Timeline, position: int) -> Progress:
         """That of a run that has gone back: what the visits before the cursor have done, in the present rounds."""
         progress = cls()
         loops = [block for block in program.blocks.values() if block.kind == "loop"]
         rounds = _rounds(program, cursor)
-        for visit in reversed(visits):
+        for place in reversed(range(position)):
+            visit = timeline.moments[place].visit
             around = [loop for loop in loops if _is_inside(visit.step, loop.path)]
             depth = next((n for n, loop in enumerate(around) if loop.path not in rounds), len(around))
             here = rounds[around[depth - 1].path] if depth else ()
@@ -63,8 +64,10 @@ class Progress:
                 if loop.path not in progress._steps and isinstance(loop.owner, LoopStep):
                     progress._put(loop.path, StepProgress("done", round=number, times=loop.owner.times))
             branch = program.blocks[visit.step.rpartition(".")[0]].owner
-            if visit.routes and branch is not None:
-                progress._put(branch.path, StepProgress("done", taken=Counter(visit.routes.values())))
+            is_followed = place + 1 < position or cursor.is_end or cursor != timeline.moments[place].before.cursor
+            if visit.routes and branch is not None and is_followed:
+                taken = Counter(timeline.decided(place).values())
+                progress._put(branch.path, StepProgress("done", taken=taken))
         for path, numbers in rounds.items():
             owner = program.blocks[path].owner
             if isinstance(owner, LoopStep):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from workbench.engine.routing import routes_in_words
 from workbench.engine.state import State
 from workbench.engine.values import count_of
 from workbench.pipeline.model import Step, ToolStep
@@ -50,6 +51,9 @@ def _why(model: Model, state: State) -> Part:
     if state.is_past and state.stop is not None and state.stop.reason == "went back":
         offer = "; S restarts" if model.debugger.out_of_step() else ""
         return Part(f"in the past: {state.stop.why}{offer}; running on begins a fork", "mark")
+    routes = model.debugger.routes
+    if routes is not None and state.stop is not None and state.stop.reason == "step":
+        return Part(f"decided: {routes_in_words(routes)}", "dim")
     if state.stop is not None and state.stop.reason != "finished":
         return Part(state.stop.why.split("\n")[0][:400], "bad" if state.stop.reason == "failed" else "dim")
     if state.status != "running":
@@ -97,8 +101,8 @@ def _hint(model: Model, state: State) -> list[Part]:
         hints = []
     elif model.debugger.routes is not None:
         is_failed = state.stop is not None and state.stop.reason == "failed"
-        hints = [("d", "changes the decision"), ("r", "asks the router again")]
-        hints += [] if is_failed else [("F10", "follows it")]
+        hints = [] if is_failed else [("F10", "follows")]
+        hints += [("d", "changes it"), ("r", "asks again")]
     elif state.stop is not None and state.stop.reason in ("failed", "cancelled"):
         hints = [("r", "tries again"), ("e", "edits an input")]
     else:

@@ -274,6 +274,12 @@ class WorkbenchScreen(PaneScreen):
     def action_edit_breakpoint(self) -> None:
         self._changes.edit_breakpoint(self._selected_step())
 
+    def action_watch(self) -> None:
+        self._changes.watch()
+
+    def action_list_breakpoints(self) -> None:
+        self._changes.list_breakpoints()
+
     def action_decide(self) -> None:
         self._changes.decide()
 
