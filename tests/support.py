@@ -108,7 +108,6 @@ class Session:
             saved.present,
             outlines=saved.outlines,
             begin=saved.begin,
-            late_edits=saved.late_edits,
         )
         await session.open()
         return session

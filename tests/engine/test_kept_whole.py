@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import random
 from pathlib import Path
 from typing import Any
 
@@ -240,3 +242,48 @@ async def test_a_decision_that_leads_nowhere_may_end_the_run(project: Path, lab_
     (finished,) = session.told(RunFinished)
     assert finished.outcome == "failed"
     assert session.memory()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("seed", range(6))
+async def test_any_walk_with_edits_is_there_after_a_resume(
+    project: Path, lab_servers: ServerHub, shape: str, seed: int
+) -> None:
+    choose = random.Random(seed)
+    session = await opened(project, lab_servers, SHAPES[shape], keeps=True)
+    for number in range(60):
+        await _any_command(session.debugger, choose, number)
+        if number % 20 == 19:
+            await session.debugger.go_to_end()
+            live, here = whole(session.debugger), _pool(session.debugger.state.pool)
+            timeline = session.debugger.state.timeline
+            session = await session.resumed()
+            assert whole(session.debugger) == live
+            assert (session.debugger.state.timeline, _pool(session.debugger.state.pool)) == (timeline, here)
+    await session.debugger.close()
+
+
+async def _any_command(debugger: Debugger, choose: random.Random, number: int) -> None:
+    visits = [visit.number for visit in debugger.timeline.visits]
+    with contextlib.suppress(CommandRefused):
+        match choose.choice(
+            ["over", "over", "into", "into", "back", "forth", "end", "go", "switch", "edit", "set", "route"]
+        ):
+            case "over" | "into" as command:
+                await debugger.run(command)
+            case "back":
+                await debugger.step_back()
+            case "forth":
+                await debugger.step_forth()
+            case "end":
+                await debugger.go_to_end()
+            case "go" if visits:
+                await debugger.go_to(choose.choice(visits))
+            case "switch":
+                await debugger.switch_to(choose.choice(list(debugger.timelines)))
+            case "edit":
+                debugger.edit_variable("q_ls", f"edit {number}", choose.randrange(4))
+            case "set":
+                debugger.edit_parameter("lab", "top_k", number)
+            case "route" if debugger.routes:
+                debugger.edit_state(*choose.choice(list(debugger.routes.items())))

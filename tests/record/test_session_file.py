@@ -106,7 +106,9 @@ async def test_events_messages_edits_and_breakpoints_are_kept(tmp_path: Path) ->
         assert db.execute("select type from event order by seq").fetchall() == [("server_ready",), ("edited",)]
         assert db.execute("select server, visit, id, line from message").fetchall() == [("a", 1, "3", b"{}")]
     saved = read(writer.path)
-    assert saved.late_edits == (edit,)
+    end = saved.timelines[1].end
+    assert end is not None
+    assert end.edits == (edit,)
     assert saved.breakpoints == kept
 
 

@@ -75,7 +75,6 @@ class Wiring:
                 self.saved.present,
                 outlines=self.saved.outlines,
                 begin=self.saved.begin,
-                late_edits=self.saved.late_edits,
             )
             if cut is not None:
                 say(f"{cut}: the run goes on from before it; what ran after stays in the session file")

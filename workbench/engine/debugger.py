@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from workbench.engine.bindings import Bindings
@@ -11,7 +11,6 @@ from workbench.engine.editing import Editing, Parameters
 from workbench.engine.edits import edited_parameters
 from workbench.engine.events import Reloaded, SessionStarted, Stopped
 from workbench.engine.pool import VariablePool
-from workbench.engine.ports import Edit
 from workbench.engine.program import Program
 from workbench.engine.restoring import Restored, restored
 from workbench.engine.state import CommandRefused
@@ -63,13 +62,12 @@ class Debugger(Editing):
         *,
         outlines: Mapping[int, Outline] | None = None,
         begin: Parameters | None = None,
-        late_edits: Sequence[Edit] = (),
     ) -> str | None:
         """Take over the timelines of a saved session, before ``open``: it then stops where that session did.
 
         ``outlines`` are of the pipeline as each timeline was run, ``begin`` the parameters that the first one began
-        with, ``late_edits`` came after the last visit. Visits that do not fit the pipeline of today are left out, and
-        what runs on is a new timeline: returns why then.
+        with; the end of each timeline has the edits after its last visit. Visits that do not fit the pipeline of today
+        are left out, and what runs on is a new timeline: returns why then.
         """
         self._given_parameters = begin if begin is not None else self.prepared.parameters.values
         self._begin_pool = pool = VariablePool(parameters=self._given_parameters)
@@ -79,8 +77,8 @@ class Debugger(Editing):
         self._uninitialised = set(self.prepared.pipeline.used_aliases())
         self.timeline = self.timelines[found.present]
         self._numbers = max((visit.number for t in timelines.values() for visit in t.visits), default=0)
-        self._set_position(len(self.timeline.moments))
-        self._late_edits = tuple(late_edits) if found.cut is None else ()
+        end = self._set_position(len(self.timeline.moments))
+        self._late_edits = tuple(edit for edit in end.edits if edit.what == "input")
         self._is_complete = True
         return found.cut
 
@@ -100,7 +98,7 @@ class Debugger(Editing):
         """
         self._refuse_while_busy()
         old, new = outline_of(self.prepared.pipeline), outline_of(prepared.pipeline)
-        position, pending = self.state.position, list(self._pending)
+        position, was_past, pending = self.state.position, self.state.is_past, list(self._pending)
         bindings = Bindings(prepared, self.tools)
         found = self._fitted(prepared, bindings.known)
         restarted = await self._begin_servers_anew(prepared, saved_servers)
@@ -111,7 +109,7 @@ class Debugger(Editing):
         if old != new:
             self._take_over(found)
             if self.state.position == position:
-                self._repeat(pending)
+                self._repeat(edit for edit in pending if edit.what == "input" or was_past)
         parameters = self.take_parameters(prepared.parameters.values)
         self._emit(
             Reloaded(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any
 
 from workbench.engine.inputs import EDITED, StepError
 from workbench.engine.pool import Variable, VariablePool, unset_entries
+from workbench.engine.ports import Edit
 from workbench.engine.values import Message
 from workbench.pipeline.parameters import ParameterValue
 
@@ -55,6 +57,16 @@ WRITTEN = "written by "
 def is_given(parameter: ParameterValue) -> bool:
     """Whether a file or an option gave a parameter, and neither a hand nor a step."""
     return parameter.origin != EDITED and not parameter.origin.startswith(WRITTEN)
+
+
+def with_edit(pool: VariablePool, edit: Edit) -> VariablePool:
+    """The pool after an edit of a variable or a parameter, made again; as it is where that can't be any more."""
+    if edit.what == "parameter" and edit.alias is not None:
+        return edited_parameter(pool, edit.alias, edit.name, edit.value, edit.origin)
+    if edit.what == "variable":
+        with contextlib.suppress(StepError):
+            return edited_variable(pool, edit.name, edit.value, edit.item)
+    return pool
 
 
 def edited_parameters(pool: VariablePool) -> list[tuple[str, str, Any]]:

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from workbench.engine.cursor import Cursor, advance, enter, place_of, step_at
+from workbench.engine.edits import with_edit
 from workbench.engine.inputs import BoundInputs, StepError
 from workbench.engine.pool import VariablePool
+from workbench.engine.ports import Edit
 from workbench.engine.program import Program
 from workbench.engine.timeline import Checkpoint, Moment, Timeline
 from workbench.engine.visiting import bound_again
@@ -55,13 +57,14 @@ def restored(
             own, cut = _fitting(program, shared, timeline, _unchanged(outline, now))
         moments = [*shared, *(_with_inputs(moment, bindings) for moment in own)]
         fitted = Timeline(number, timeline.parent, timeline.parent_visit, moments)
-        fitted.end = _end(program, fitted, begin)
+        late = timeline.end.edits if timeline.end is not None and cut is None else ()
+        fitted.end = _end(program, fitted, begin, late)
         result.timelines[number], cuts[number] = fitted, cut
         if number == present and (outline != now or cut is not None) and timeline.moments:
             position = len(moments) if until is None else min(until, len(moments))
             result.cut = cut if position == len(moments) else None
             branched = _branch_off(timeline, fitted, max(timelines) + 1, position)
-            branched.end = _end(program, branched, begin)
+            branched.end = _end(program, branched, begin, late if position == len(timeline.moments) else ())
     if branched is not None:
         result.timelines[branched.number] = branched
         result.present = branched.number
@@ -154,11 +157,16 @@ def _with_inputs(moment: Moment, bindings: Mapping[str, Binding]) -> Moment:
     return replace(moment, visit=replace(moment.visit, bound=bound))
 
 
-def _end(program: Program, timeline: Timeline, begin: VariablePool) -> Checkpoint:
+def _end(program: Program, timeline: Timeline, begin: VariablePool, edits: Sequence[Edit]) -> Checkpoint:
+    """Where a timeline stands after its last visit, with what was edited since."""
+    pool = timeline.moments[-1].after if timeline.moments else begin
+    for edit in edits:
+        pool = with_edit(pool, edit)
     if not timeline.moments:
-        return Checkpoint(Cursor(), begin)
+        return Checkpoint(Cursor(), pool, edits=tuple(edits))
     last = timeline.moments[-1]
     cursor = last.before.cursor
     if program.is_router(program.steps[last.visit.step]):
-        return Checkpoint(cursor, last.after, dict(last.visit.routes))
-    return Checkpoint(advance(program, cursor).cursor, last.after)
+        changed = {edit.item: edit.value for edit in edits if edit.what == "state" and edit.item is not None}
+        return Checkpoint(cursor, pool, {**last.visit.routes, **changed}, tuple(edits))
+    return Checkpoint(advance(program, cursor).cursor, pool, edits=tuple(edits))

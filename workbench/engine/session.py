@@ -73,6 +73,7 @@ class Session:
         self._why: str | None = None
         """Why the run stops before the next step: a breakpoint after the last one, or a watch."""
         self._late_edits: tuple[Edit, ...] = ()
+        """Inputs that were edited before a saved session was left: edited again when it is opened."""
         self._gone: set[str] = set()
         """Servers that died or did not start: they are started anew when their step is tried again."""
         self._uninitialised: set[str] = set()

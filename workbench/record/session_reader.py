@@ -13,7 +13,8 @@ from urllib.parse import quote
 import msgspec
 
 from workbench.engine.breakpoints import Breakpoint, KeptBreakpoints, Watch
-from workbench.engine.edits import WRITTEN, edited_parameter, edited_variable
+from workbench.engine.cursor import Cursor
+from workbench.engine.edits import WRITTEN, with_edit
 from workbench.engine.entries import Entries, kept_form
 from workbench.engine.events import VisitFailed, VisitStarted, WentBack
 from workbench.engine.pool import Variable, VariablePool, unset_entries
@@ -39,7 +40,7 @@ class SessionUnreadable(Exception):
 
 @dataclass(frozen=True)
 class SavedSession:
-    """A session as its file tells it. ``late_edits`` came after the last visit of the timeline it stopped in."""
+    """A session as its file tells it. The end of each timeline has the edits that came after its last visit."""
 
     path: Path
     about: Mapping[str, Any]
@@ -51,7 +52,6 @@ class SavedSession:
     """Its outline as each timeline was run."""
     begin: Parameters
     """What the first timeline began with."""
-    late_edits: tuple[Edit, ...] = ()
     breakpoints: KeptBreakpoints = field(default_factory=KeptBreakpoints)
     interrupted: str | None = None
     """The visit that was under way when the program ended without a word, as number, step and name."""
@@ -148,6 +148,7 @@ class _Reading:
             outlines[number] = pipelines[pipeline].outline
             timeline = Timeline(number, parent, parent_visit, _shared(timelines, parent, parent_visit))
             self._fill(timeline, [(visit, content) for _, visit, t, content in rows if t == number])
+            timeline.end = self._end(timeline, max((seq for seq, _, t, _ in rows if t == number), default=0))
             timelines[number] = timeline
         present = self.about.get("present", 1)
         return SavedSession(
@@ -158,7 +159,6 @@ class _Reading:
             pipelines[max(pipelines)],
             outlines,
             self.begin,
-            self._late_edits(timelines[present], max((seq for seq, _, t, _ in rows if t == present), default=0)),
             KeptBreakpoints(
                 tuple(Breakpoint(**content) for content in self._stops("breakpoint")),
                 tuple(Watch(**content) for content in self._stops("watch")),
@@ -169,18 +169,22 @@ class _Reading:
             self.versions,
         )
 
-    def _late_edits(self, present: Timeline, last_visit: int) -> tuple[Edit, ...]:
-        """The edits at the end of a timeline since its last visit; of inputs, those since the cursor last moved."""
-        after = present.moments[-1].visit.number if present.moments else None
+    def _end(self, timeline: Timeline, last_visit: int) -> Checkpoint:
+        """The edits at the end of a timeline since its last visit; of inputs, those since the cursor last moved.
+
+        Its cursor and pool follow from its visits and these: whoever knows the program works them out.
+        """
+        after = timeline.moments[-1].visit.number if timeline.moments else None
         statement = "select coalesce(max(seq), 0) from event where type = ?"
         (travelled,) = self.db.execute(statement, (WentBack.type,)).fetchone()
         statement = "select seq, content from edit where timeline = ? and seq > ? order by seq"
-        rows = [(seq, read_edit(content)) for seq, content in self.db.execute(statement, (present.number, last_visit))]
-        return tuple(
+        rows = [(seq, read_edit(content)) for seq, content in self.db.execute(statement, (timeline.number, last_visit))]
+        edits = tuple(
             edit
             for seq, edit in rows
             if edit.after_visit == after and (edit.what != "input" or seq > travelled) and edit.origin != NOT_KEPT
         )
+        return Checkpoint(Cursor(), VariablePool(), edits=edits)
 
     def _interrupted(self, last_visit: int) -> str | None:
         statement = "select type, content from event where seq > ? and type in (?, ?) order by seq desc limit 1"
@@ -208,7 +212,7 @@ class _Reading:
             content = unpack(row)
             edits = tuple(Edit(**edit) for edit in content["edits"])
             for edit in edits:
-                pool = _with_edit(pool, edit)
+                pool = with_edit(pool, edit)
             routes = dict(content["before_routes"]) or None
             before = Checkpoint(read_cursor(content["cursor"]), pool, routes, edits, tuple(content["skipped"]))
             visit = self._visit(number, content)
@@ -303,11 +307,3 @@ def _after(pool: VariablePool, visit: Visit, content: Mapping[str, Any]) -> Vari
     for name, value in visit.parameters.items():
         pool = pool.with_parameter(alias, name, value, f"{WRITTEN}{visit.name}, visit {visit.number}")
     return replace(pool, variables=variables, count=content["count"], counted_by=content["counted_by"])
-
-
-def _with_edit(pool: VariablePool, edit: Edit) -> VariablePool:
-    if edit.what == "variable":
-        return edited_variable(pool, edit.name, edit.value, edit.item)
-    if edit.what == "parameter" and edit.alias is not None:
-        return edited_parameter(pool, edit.alias, edit.name, edit.value, edit.origin)
-    return pool
