@@ -17,7 +17,7 @@ from workbench.engine.ports import Edit
 from workbench.engine.program import Program
 from workbench.engine.restoring import restored
 from workbench.engine.running import Running
-from workbench.engine.state import CommandRefused
+from workbench.engine.state import CommandRefused, Outcome
 from workbench.engine.timeline import Timeline
 from workbench.pipeline.model import ToolStep
 from workbench.pipeline.outline import Outline
@@ -125,15 +125,20 @@ class Debugger(Running):
         if self._call is not None:
             self.cancel()
             await asyncio.wait([self._call])
-        has_failed = self.state.stop is not None and self.state.stop.reason == "failed"
+        outcome = self._outcome()
         try:
-            if not self._is_complete and (self.visits or has_failed):
-                await self._complete("failed" if has_failed else "interrupted")
+            if not self._is_complete and (self.visits or outcome == "failed"):
+                await self._complete(outcome)
             if self._record is not None:
                 await self._record.close()
         finally:
             await self.tools.close()
         self.state = replace(self.state, status="closed", running=None)
+
+    def _outcome(self) -> Outcome:
+        if self.state.stop is not None and self.state.stop.reason == "failed":
+            return "failed"
+        return "finished" if self.state.cursor.is_end else "interrupted"
 
     async def restart(self) -> None:
         """Begin the run anew, with the servers as they are; parameters that were edited stay so.
@@ -277,4 +282,5 @@ class Debugger(Running):
         if edit not in self._late_edits:
             self._recorder.edited(edit, self.timeline.number)
         name = f"{edit.alias}.{edit.name}" if edit.alias else edit.name
-        self._emit(Edited(what=edit.what, name=name, item=edit.item, old=old, new=edit.value))
+        step = self.state.place.step if edit.what in ("input", "state") else None
+        self._emit(Edited(what=edit.what, name=name, step=step, item=edit.item, old=old, new=edit.value))

@@ -211,7 +211,6 @@ class Model:
 def _finished(visit: Visit) -> VisitFinished:
     """The event of a visit that a saved session holds."""
     return VisitFinished(
-        attempt=visit.attempt,
         seconds=visit.seconds,
         outputs=tuple(visit.saved),
         warnings=visit.warnings,
