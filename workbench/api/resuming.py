@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from pathlib import Path
 
-from workbench.api.wiring import Wiring
+from workbench.api.wiring import Wiring, log
 from workbench.pipeline.fingerprint import differences, fingerprints
 from workbench.pipeline.prepare import prepare
 from workbench.record.session_reader import SavedSession, read_about, read_session
 
 
-def saved_wiring(path: Path, *, say: Callable[[str], None] = logging.getLogger("ragwb").warning) -> Wiring:
+def saved_wiring(path: Path, *, say: Callable[[str], None] = log) -> Wiring:
     """The session of a file; ``say`` hears what became of it since.
 
     Raises ``SessionUnreadable``; ``PipelineError`` where its pipeline can't be read any more.

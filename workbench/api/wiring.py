@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from workbench.record.session_reader import SavedSession
     from workbench.record.session_writer import SessionWriter
 
+log = logging.getLogger("ragwb").warning
+"""What a program hears that asks for nothing else."""
 OUTPUT, SESSIONS = Path("output"), Path("sessions")
 
 
@@ -50,7 +52,7 @@ class Wiring:
     prepared: Prepared
     options: dict[str, Any] = field(default_factory=dict)
     saved: SavedSession | None = None
-    say: Callable[[str], None] = logging.getLogger("ragwb").warning
+    say: Callable[[str], None] = log
     warn: Callable[[str], None] | None = None
     tools: Callable[[Emit], Tools] | None = None
     keeps_session: bool = True
@@ -130,10 +132,8 @@ class Wiring:
         return self.tools(emit) if self.tools is not None else server_hub(self.prepared, emit)
 
     def _memory(self, redactor: Redactor) -> MemoryFile:
-        benchmark = benchmark_name(self.prepared.parameters)
-        return MemoryFile(
-            self.folder / OUTPUT, self.prepared.pipeline.stem, benchmark, mask=redactor.text, warn=self.warn
-        )
+        folder, stem = self.folder / OUTPUT, self.prepared.pipeline.stem
+        return MemoryFile(folder, stem, benchmark_name(self.prepared.parameters), mask=redactor.text, warn=self.warn)
 
     def _new_record(self, redactor: Redactor, debugger: Debugger) -> RunRecord:
         session = self._writer(self.prepared.pipeline.stem) if self.keeps_session else None

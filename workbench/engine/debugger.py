@@ -136,9 +136,12 @@ class Debugger(Running):
         self.state = replace(self.state, status="closed", running=None)
 
     def _outcome(self) -> Outcome:
-        if self.state.stop is not None and self.state.stop.reason == "failed":
+        reason = self.state.stop.reason if self.state.stop is not None else None
+        if reason == "failed":
             return "failed"
-        return "finished" if self.state.cursor.is_end else "interrupted"
+        if self.state.cursor.is_end:
+            return "finished"
+        return "stopped" if reason == "breakpoint" else "interrupted"
 
     async def restart(self) -> None:
         """Begin the run anew, with the servers as they are; parameters that were edited stay so.

@@ -428,8 +428,8 @@ class RunFinished(Event):
     """A run is over for now: its record is complete."""
 
     type: ClassVar[str] = "run_finished"
-    outcome: Literal["finished", "failed", "interrupted"]
-    """How it went: `interrupted` is any end before the pipeline's own, a breakpoint's too."""
+    outcome: Literal["finished", "failed", "stopped", "interrupted"]
+    """How it went: `stopped` at a breakpoint or a watch, `interrupted` anywhere else before the end."""
     visits: int
     """How many visits its timeline has."""
     seconds: float
