@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from workbench import __version__
@@ -58,6 +59,8 @@ class Wiring:
     keeps_session: bool = True
     folder: Path = Path()
     """Where ``output/`` and ``sessions/`` are."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """What servers get besides their environment."""
     breaks: Sequence[Breakpoint] = ()
     watches: Sequence[Watch] = ()
     """Breakpoints and watches that were given with the command or the call."""
@@ -120,8 +123,7 @@ class Wiring:
     @property
     def session(self) -> Path | None:
         """The session file that is being written."""
-        session = self._record.session if self._record is not None else None
-        return session.path if session is not None else None
+        return self._debugger.file if self._debugger is not None else None
 
     def _tell(self, event: Event, emit: Emit) -> None:
         if self._record is not None:
@@ -129,7 +131,7 @@ class Wiring:
         emit(event)
 
     def _tools(self, emit: Emit) -> Tools:
-        return self.tools(emit) if self.tools is not None else server_hub(self.prepared, emit)
+        return self.tools(emit) if self.tools is not None else server_hub(self.prepared, emit, self.env)
 
     def _memory(self, redactor: Redactor) -> MemoryFile:
         folder, stem = self.folder / OUTPUT, self.prepared.pipeline.stem
@@ -174,13 +176,17 @@ class Wiring:
                 self.breakpoints_file.write(kept)
 
 
-def server_hub(prepared: Prepared, emit: Emit) -> ServerHub:
-    """The servers that a pipeline uses, with the limits and rules of its configuration; none is started yet."""
+def server_hub(prepared: Prepared, emit: Emit, env: Mapping[str, str] = MappingProxyType({})) -> ServerHub:
+    """The servers that a pipeline uses, with the limits and rules of its configuration; none is started yet.
+
+    ``env`` is added to the environment of each of them.
+    """
     from workbench.mcp.hub import ServerHub
     from workbench.mcp.rules import Rules
     from workbench.mcp.sampling import ALIAS, PipelineModel
 
-    config, sources = prepared.config, prepared.used_sources()
+    config = prepared.config
+    sources = {alias: replace(found, env={**env, **found.env}) for alias, found in prepared.used_sources().items()}
 
     async def sample(asked: Asked) -> Reply:
         return await PipelineModel(hub.call)(asked)

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from workbench.engine import cursor as cursors
@@ -81,6 +82,11 @@ class Session:
         cursor = Cursor()
         self.timeline.end = Checkpoint(cursor, pool)
         self.state = State("starting", cursor, pool, cursors.place_of(self.program, cursor))
+
+    @property
+    def file(self) -> Path | None:
+        """The session file, from which the run can be gone on with; None where none is kept."""
+        return self._record.file if self._record is not None else None
 
     @property
     def visits(self) -> Sequence[Visit]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.engine.events import Event
@@ -19,6 +20,10 @@ class RunRecord:
     def __init__(self, memory: MemoryFile, session: SessionWriter | None = None) -> None:
         self.memory = memory
         self.session = session
+
+    @property
+    def file(self) -> Path | None:
+        return self.session.path if self.session is not None else None
 
     async def finished(self, timeline: Timeline, moment: Moment) -> None:
         if self.session is not None:
