@@ -53,6 +53,7 @@ class Run:
 
     def variable(self, name: str) -> Any:
         """The last value of a variable. Raises ``LookupError`` with the names there are."""
+        __tracebackhide__ = True  # pytest shows the test's own line then
         variable = self.debugger.state.pool.get(name)
         if variable is None:
             raise LookupError(f"the run wrote no variable {name}{nearest(name, self._names(), noun='variables')}")
@@ -74,10 +75,12 @@ class Run:
 
     def assert_finished(self) -> None:
         """Fails, with what the run did, where it did not come to its end."""
+        __tracebackhide__ = True  # pytest shows the test's own line then
         assert self.error is None, f"{self.error}\n{self}"
 
     def assert_visited(self, step: str, *, times: int | None = None) -> list[Visit]:
         """Fails, with what the run did, where a step was not visited (so many times); returns its visits."""
+        __tracebackhide__ = True  # pytest shows the test's own line then
         found = self.visits(step)
         if times is None:
             assert found, f"{step} was not visited\n{self}"

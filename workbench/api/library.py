@@ -50,8 +50,8 @@ async def open(
     ``OSError`` where the run could not be kept.
     """
     file, _ = named_pipeline(Path(pipeline))
-    options = recorded_options(_text(param_file), assignments(sets), _text(mcp_config))
-    prepared = prepare(file, param_file=_text(param_file), sets=options["sets"], mcp_config=_text(mcp_config))
+    options = recorded_options(text_of(param_file), assignments(sets), text_of(mcp_config))
+    prepared = prepare(file, param_file=text_of(param_file), sets=options["sets"], mcp_config=text_of(mcp_config))
     program = Program.of(prepared.pipeline)
     wiring = Wiring(
         prepared,
@@ -110,7 +110,7 @@ def places(folder: str | Path | None) -> dict[str, Any]:
     return {"folder": here, "env": {"RAGWB_OUTPUT": str(here)}}
 
 
-def _text(path: str | Path | None) -> str | None:
+def text_of(path: str | Path | None) -> str | None:
     return str(path) if path is not None else None
 
 
