@@ -28,8 +28,8 @@ HEAD = """\
 the type, the attributes are the fields, and `event.body()` is what is printed, without the envelope.
 
 A field without a value is left out: those marked `?` may be. Ignore types and fields that you don't know: new ones may
-come, and the version `v` stays. Texts that are known to be secret are masked. `events.schema.json` is the same as a JSON
-Schema, for one line.
+come, and the version `v` stays. Texts that are known to be secret are masked. `events.schema.json` is the JSON Schema
+of a line.
 
 This file is made of the classes in `workbench/engine/events.py` by `docs/make_events.py`.
 """

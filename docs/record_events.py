@@ -26,7 +26,7 @@ from workbench.engine.program import Program
 from workbench.pipeline.prepare import prepare
 
 DOCS = Path(__file__).parent
-SERVER = '''\
+SERVER = """\
 import sys
 from fastmcp import Context
 from workbench.mcp.kit import ToolServer
@@ -84,7 +84,7 @@ def picky(asked: str) -> dict:
 
 
 app.run()
-'''
+"""
 PIPELINE = """\
 servers: {demo: servers/demo.py}
 pipeline:
