@@ -6,24 +6,7 @@ loaded when it is first asked for. ``docs/python.md`` is their tutorial.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from workbench.api.event_stream import EventStream as EventStream
-    from workbench.api.finished_run import Run as Run
-    from workbench.api.finished_run import StepFailed as StepFailed
-    from workbench.api.library import open as open
-    from workbench.api.library import resume as resume
-    from workbench.engine.breakpoints import Breakpoint as Breakpoint
-    from workbench.engine.breakpoints import Watch as Watch
-    from workbench.engine.debugger import Debugger as Debugger
-    from workbench.engine.events import Event as Event
-    from workbench.engine.expressions import ExpressionError as ExpressionError
-    from workbench.engine.ports import ServerStartFailed as ServerStartFailed
-    from workbench.engine.state import CommandRefused as CommandRefused
-    from workbench.pipeline.problems import PipelineError as PipelineError
-    from workbench.record.session_reader import SessionUnreadable as SessionUnreadable
-    from workbench.ultrarag import ultrarag_path as ultrarag_path
+from typing import Any
 
 __version__ = "0.1.0"
 
@@ -44,7 +27,10 @@ _PLACES = {
     "SessionUnreadable": "record.session_reader",
     "ultrarag_path": "ultrarag",
 }
-"""What a program may take from here, and the module below this one that has it."""
+"""What a program may take from here, and the module below this one that has it; ``__init__.pyi`` tells type checkers.
+
+It is a file of its own so that the rooms, which take the version from here, don't seem to import one another.
+"""
 
 
 def __getattr__(name: str) -> Any:

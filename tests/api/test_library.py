@@ -50,6 +50,8 @@ def test_the_import_is_cheap() -> None:
 def test_everything_that_is_offered_is_there(name: str) -> None:
     assert getattr(workbench, name) is not None
     assert name in dir(workbench)
+    stub = Path(workbench.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+    assert f"import {name} as {name}\n" in stub
 
 
 async def test_servers_are_stopped_whatever_happens(project: Path) -> None:
