@@ -118,11 +118,11 @@ def test_programs_scripts_and_pytest_find_it(installed: Installed, empty: Path) 
     (empty / "script.py").write_text(
         "from importlib.metadata import entry_points\n"
         "from ultrarag.api import PipelineCall\n"
-        "print([found.name for found in entry_points(group='pytest11')])\n"
+        "print(entry_points(group='pytest11')['workbench.pytest_plugin'].value)\n"
         "print(PipelineCall('sayhello', None)['final_result'])\n"
     )
     done = installed.do(str(installed.bin / "python"), "-m", "workbench.ultrarag", "script.py", place=empty)
-    assert done.stdout == "['workbench.pytest_plugin']\n{'msg': 'Hello, harbour!'}\n", done.stderr
+    assert done.stdout == "workbench.pytest_plugin\n{'msg': 'Hello, harbour!'}\n", done.stderr
     for name in ("py.typed", "__init__.pyi"):
         (found,) = (installed.folder / "env").glob(f"lib/python*/site-packages/workbench/{name}")
         assert found.is_file()
