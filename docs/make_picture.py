@@ -7,7 +7,7 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from workbench.cli.wiring import Wiring
+from workbench.api.wiring import Wiring
 from workbench.engine.breakpoints import Breakpoint
 from workbench.pipeline.prepare import prepare
 from workbench.tui.app import Outcome, WorkbenchApp

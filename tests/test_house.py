@@ -8,6 +8,7 @@ import sys
 import pytest
 
 CORE = "workbench.pipeline.prepare, workbench.engine.debugger, workbench.record.memory_file, workbench.cases.saved_run"
+LIBRARY = "workbench.api.library, workbench.api.pipeline_tests, workbench.api.ultrarag_calls"
 CLIENT = f"{CORE}, workbench.mcp.hub, workbench.cli.main, workbench.cli.run_command"
 
 
@@ -16,8 +17,9 @@ CLIENT = f"{CORE}, workbench.mcp.hub, workbench.cli.main, workbench.cli.run_comm
     [
         (CORE, ("textual", "rich", "fastmcp", "mcp", "sqlite3")),
         (CLIENT, ("textual", "rich", "fastmcp", "mcp", "httpx2", "numpy", "jinja2")),
+        (LIBRARY, ("textual", "rich", "fastmcp", "mcp", "httpx2", "numpy", "argparse", "pytest")),
     ],
-    ids=["core", "headless"],
+    ids=["core", "headless", "library"],
 )
 def test_what_is_loaded(modules: str, forbidden: tuple[str, ...]) -> None:
     script = f"import {modules}, sys; print(' '.join(sys.modules))"

@@ -112,3 +112,17 @@ def test_completion_and_screen_need_nothing_more(installed: Installed, empty: Pa
     assert "_shtab_ragwb" in installed.ragwb("completion", "bash", place=empty).stdout
     screen = "import workbench.tui.app as a; from workbench.tui.themes import load_themes as t; print(t()[1])"
     assert installed.do(str(installed.bin / "python"), "-c", screen, place=empty).stdout == "[]\n"
+
+
+def test_programs_scripts_and_pytest_find_it(installed: Installed, empty: Path) -> None:
+    (empty / "script.py").write_text(
+        "from importlib.metadata import entry_points\n"
+        "from ultrarag.api import PipelineCall\n"
+        "print(entry_points(group='pytest11')['workbench.pytest_plugin'].value)\n"
+        "print(PipelineCall('sayhello', None)['final_result'])\n"
+    )
+    done = installed.do(str(installed.bin / "python"), "-m", "workbench.ultrarag", "script.py", place=empty)
+    assert done.stdout == "workbench.pytest_plugin\n{'msg': 'Hello, harbour!'}\n", done.stderr
+    for name in ("py.typed", "__init__.pyi"):
+        (found,) = (installed.folder / "env").glob(f"lib/python*/site-packages/workbench/{name}")
+        assert found.is_file()

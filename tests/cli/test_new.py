@@ -49,7 +49,9 @@ def test_its_tests_pass_and_it_runs_unasked(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, template: str
 ) -> None:
     assert main(["new", "p", "--template", template]) == 0
-    done = subprocess.run([sys.executable, "-m", "pytest", "-q"], cwd="p", capture_output=True, text=True, check=False)
+    # The plugin is named, so that this does not depend on how ragwb is installed here.
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "workbench.pytest_plugin"]
+    done = subprocess.run(command, cwd="p", capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
     assert "skipped" not in done.stdout
     monkeypatch.chdir("p")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 from tests.tui.support import LOOP, RAG, Opened
+from workbench.engine.breakpoints import Breakpoint
 
 Open = Callable[..., Opened]
 
@@ -137,3 +138,14 @@ async def test_a_failed_step_may_end_the_run(open_pipeline: Open) -> None:
         assert "a failed step ends the run as failed" in keys.text()
         await keys.press("X")
         assert opened.debugger.breakpoints.on_failure
+
+
+async def test_a_breakpoint_after_the_last_step(open_pipeline: Open) -> None:
+    opened = open_pipeline(RAG)
+    async with opened.running() as keys:
+        opened.debugger.breakpoints.add(Breakpoint("4", when="after"))
+        await keys.press("c")
+        assert opened.debugger.state.status == "stopped"
+        assert "breakpoint, after 4 lab.generate" in keys.text()
+        await keys.press("c")
+        assert opened.debugger.state.status == "finished"

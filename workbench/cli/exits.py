@@ -8,4 +8,5 @@ class Exit(IntEnum):
     FAILED = 1
     WRONG = 2
     NO_SERVER = 3
+    STOPPED = 4
     INTERRUPTED = 130

@@ -104,7 +104,7 @@ def parser() -> argparse.ArgumentParser:
         description="A debugger for RAG pipelines. `ragwb FILE` opens a pipeline or a saved run on the screen; "
         "`ragwb` alone lists what is in this folder.",
         epilog="Exit codes: 0 well; 1 a step failed; 2 the command or the pipeline is wrong; "
-        "3 a server could not be started; 130 interrupted.",
+        "3 a server could not be started; 4 stopped at a breakpoint or a watch; 130 interrupted.",
     )
     parser.add_argument("--version", action="version", version=f"ragwb {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
@@ -119,28 +119,13 @@ def parser() -> argparse.ArgumentParser:
         help="a pipeline (.yaml), a session (.ragwb) or a memory file (.json)",
     )
     _add_parameters(opening)
-    opening.add_argument(
-        "--break",
-        dest="breaks",
-        action="append",
-        default=[],
-        metavar="STEP[: CONDITION]",
-        help="stop at a step: `4.2`, `line 12`, `retriever.*`; `4.2 after round 2 item 7 hits >=3: CONDITION` "
-        "narrows it down, `=> TEMPLATE` prints and goes on; may be given more than once",
-    )
-    opening.add_argument(
-        "--watch",
-        dest="watches",
-        action="append",
-        default=[],
-        metavar="VARIABLE changes",
-        help="stop after the step that wrote (`ret_psg written`), changed or emptied a variable, or that made an "
-        "expression true; may be given more than once",
-    )
+    _add_stops(opening)
     running = commands.add_parser("run", help="run a pipeline without a screen")
     running.add_argument("file", type=Path, metavar="PIPELINE")
     running.add_argument("--no-session", action="store_true", help="keep no session file; the run can't be resumed")
     _add_parameters(running)
+    _add_stops(running)
+    _add_on_break(running)
     _add_printing(running)
     building = commands.add_parser("build", help="write server/<name>_server.yaml and parameter/<name>_parameter.yaml")
     building.add_argument("file", type=Path, metavar="PIPELINE")
@@ -151,6 +136,8 @@ def parser() -> argparse.ArgumentParser:
     resuming = commands.add_parser("resume", help="go on where a session stopped")
     resuming.add_argument("file", type=Path, metavar="SESSION", help="a session file (sessions/*.ragwb)")
     resuming.add_argument("--run", action="store_true", help="run to the end, without a screen")
+    _add_stops(resuming)
+    _add_on_break(resuming)
     _add_printing(resuming)
     replaying = commands.add_parser("replay", help="study a saved run")
     replaying.add_argument("files", type=Path, metavar="FILE", nargs="+", help="memory files (output/memory_*.json)")
@@ -180,6 +167,37 @@ def parser() -> argparse.ArgumentParser:
     for starting in (opening, running, building, resuming):
         starting.add_argument("--yes", action="store_true", help="start the pipeline's programs without being asked")
     return parser
+
+
+def _add_stops(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--break",
+        dest="breaks",
+        action="append",
+        default=[],
+        metavar="STEP[: CONDITION]",
+        help="stop at a step: `4.2`, `line 12`, `retriever.*`; `4.2 after round 2 item 7 hits >=3: CONDITION` "
+        "narrows it down, `=> TEMPLATE` prints and goes on; may be given more than once",
+    )
+    parser.add_argument(
+        "--watch",
+        dest="watches",
+        action="append",
+        default=[],
+        metavar="VARIABLE changes",
+        help="stop after the step that wrote (`ret_psg written`), changed or emptied a variable, or that made an "
+        "expression true; may be given more than once",
+    )
+
+
+def _add_on_break(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--on-break",
+        choices=("stop", "dump", "continue"),
+        default="stop",
+        help="without a screen, at a breakpoint or watch: stop there, print the step's inputs and the variables, and "
+        "exit with 4; print them on stderr and go on; or only go on (default: stop)",
+    )
 
 
 def _add_printing(parser: argparse.ArgumentParser) -> None:

@@ -1,29 +1,16 @@
-"""A pipeline named by its file, or by the bare name of one that lies at hand."""
+"""A pipeline named on the command line; where its name is not its file, that is said."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from workbench.cli.report import say
-from workbench.pipeline.project import shipped_folder
-
-
-def shipped_pipelines() -> list[Path]:
-    """The pipelines that ragwb brings along."""
-    return sorted((shipped_folder() / "pipelines").glob("*.yaml"))
+from workbench.pipeline.named import named_pipeline
 
 
 def found_pipeline(given: Path) -> Path:
-    """The file that is meant: ``rag``, if there is no such file, is ``pipelines/rag.yaml`` of this folder, else the
-    one that ragwb ships, and that is said. What leads to no pipeline is given back as it is.
-    """
-    if given.exists() or given.name != str(given) or given.suffix not in ("", ".yaml"):
-        return given
-    here, shipped = (folder / "pipelines" / f"{given.stem}.yaml" for folder in (Path(), shipped_folder()))
-    if here.is_file():
-        say(f"{given}: taken as {here}")
-        return here
-    if shipped.is_file():
-        say(f"{given}: no file of this folder; taken as the pipeline that ragwb ships ({shipped})")
-        return shipped
-    return given
+    """The file that is meant, or what was given where that leads to no pipeline."""
+    file, remark = named_pipeline(given)
+    if remark:
+        say(remark)
+    return file

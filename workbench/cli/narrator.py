@@ -68,6 +68,8 @@ class Narrator:
     def tell(self, event: Event) -> None:
         if isinstance(event, RecordFailed):
             self.warn(event.message)
+        if isinstance(event, LogPrinted):
+            self.warn(f"     {event.step}: {event.text}")
         if not self._quiet:
             self._tell_of_servers(event)
             self._tell_of_the_run(event)
@@ -102,8 +104,6 @@ class Narrator:
                 self.now(f"{event.step}  {event.name}  {_progress(event)}")
             case VisitFinished():
                 self._finished(event)
-            case LogPrinted():
-                self._line(f"     {event.step}: {event.text}")
             case StepSkipped():
                 self._line(f"     {self._columns(event)}  skipped: {event.reason}")
             case LoopFinished():

@@ -9,10 +9,9 @@ import sys
 from workbench.cli.exits import Exit
 from workbench.cli.named import found_pipeline
 from workbench.cli.report import say, say_problems
+from workbench.cli.stops import given_stops
 from workbench.cli.trust import may_start
-from workbench.engine.breakpoint_text import read_breakpoint, read_watch
 from workbench.engine.expressions import ExpressionError
-from workbench.engine.program import Program
 from workbench.pipeline.prepare import prepare
 from workbench.pipeline.problems import PipelineError
 from workbench.pipeline.user_folders import state_folder
@@ -39,8 +38,7 @@ def open_file(options: argparse.Namespace) -> int:
         return look(options)
     try:
         prepared = prepare(options.file, param_file=options.param, sets=options.sets, mcp_config=options.mcp_config)
-        breaks = [read_breakpoint(text, Program.of(prepared.pipeline)) for text in options.breaks]
-        watches = [read_watch(text) for text in options.watches]
+        breaks, watches = given_stops(options, prepared.pipeline)
     except PipelineError as error:
         say_problems(error)
         return Exit.WRONG
@@ -52,13 +50,14 @@ def open_file(options: argparse.Namespace) -> int:
         return Exit.WRONG
     if not may_start(prepared, yes=options.yes):
         return Exit.WRONG
+    from workbench.api.wiring import Wiring, recorded_options
     from workbench.cli.screen import open_workbench
-    from workbench.cli.wiring import Wiring, recorded_options
     from workbench.record.breakpoints_file import BreakpointsFile
 
     wiring = Wiring(
         prepared,
-        recorded_options(options),
+        recorded_options(options.param, options.sets, options.mcp_config),
+        say=say,
         breaks=breaks,
         watches=watches,
         breakpoints_file=BreakpointsFile(state_folder(), prepared.pipeline),

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from workbench import __version__
 from workbench.cli.exits import Exit
-from workbench.cli.named import shipped_pipelines
 from workbench.cli.printing import print_text
 from workbench.engine.values import count_of
 from workbench.engine.visible import one_line
+from workbench.pipeline.named import shipped_pipelines
 from workbench.record.session_summary import summary
 
 SHOWN = 8

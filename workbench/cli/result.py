@@ -6,25 +6,30 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from workbench.cli.exits import Exit
+from workbench.cli.stops import what_is_there
 from workbench.engine.debugger import Debugger
-from workbench.engine.values import UNSET, Message
 from workbench.engine.visible import visible
-from workbench.record.memory_file import UNSET_TEXT
+from workbench.record.memory_file import plain
 from workbench.record.redaction import Redactor
 
 
 def as_json(debugger: Debugger, code: int, redactor: Redactor) -> Any:
-    """One object: the memory file's path, what the last visit wrote, the evaluation, warnings and the error."""
+    """One object: the memory file's path, what the last visit wrote, the evaluation, warnings and the error.
+
+    ``stopped`` says where and why a breakpoint or a watch stopped the run, with the step's inputs and all variables.
+    """
     stop = debugger.state.stop
     content = {
         "pipeline": str(debugger.prepared.pipeline.file),
         "exit_code": code,
         "memory": debugger.state.memory,
         "visits": len(debugger.visits),
-        "result": _plain(last_result(debugger)),
+        "result": plain(last_result(debugger)),
         "evaluation": evaluation(debugger) or None,
         "warnings": [warning for visit in debugger.visits for warning in visit.warnings],
         "error": stop.why if stop is not None and stop.reason == "failed" else None,
+        "stopped": what_is_there(debugger, stop).body() if stop is not None and code == Exit.STOPPED else None,
     }
     return redactor.value(content)
 
@@ -35,7 +40,7 @@ def as_text(debugger: Debugger, redactor: Redactor) -> str:
     if scores:
         width = max(map(len, scores))
         return "\n".join(f"{name:<{width}}  {score:.4f}" for name, score in scores.items())
-    parts = [_shown(name, _plain(value)) for name, value in last_result(debugger).items()]
+    parts = [_shown(name, plain(value)) for name, value in last_result(debugger).items()]
     return visible(redactor.text("\n".join(parts)))
 
 
@@ -60,18 +65,6 @@ def evaluation(debugger: Debugger) -> dict[str, float]:
 
 def _is_average(name: Any, value: Any) -> bool:
     return isinstance(name, str) and name.startswith("avg_") and isinstance(value, int | float)
-
-
-def _plain(value: Any) -> Any:
-    if value is UNSET:
-        return UNSET_TEXT
-    if isinstance(value, Message):
-        return value.text
-    if isinstance(value, list):
-        return [_plain(entry) for entry in value]
-    if isinstance(value, Mapping):
-        return {key: _plain(entry) for key, entry in value.items()}
-    return value
 
 
 def _shown(name: str, value: Any) -> str:

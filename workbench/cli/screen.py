@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from workbench.api.wiring import Wiring
 from workbench.cases.saved_run import SavedRun
 from workbench.cli.exits import Exit
 from workbench.cli.report import say
-from workbench.cli.wiring import Wiring
 
 
 def open_workbench(wiring: Wiring, *, starts_servers: bool = True) -> int:

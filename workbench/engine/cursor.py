@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from workbench.engine.events import BranchRouted, Event, LoopFinished, LoopRound
 from workbench.engine.program import ROOT, Block, Program, branch_path, router_path
@@ -96,10 +97,7 @@ def enter(program: Program, cursor: Cursor) -> Move:
     if step.times == 0 or not step.steps:
         reason = "its times is 0" if step.times == 0 else "it has no steps"
         after = advance(program, cursor)
-        return Move(
-            after.cursor,
-            (LoopFinished(step=step.path, rounds=0, times=step.times, reason=reason), *after.facts),
-        )
+        return Move(after.cursor, (_loop_finished(program, cursor.frames, step, 0, reason), *after.facts))
     inside = Cursor((*cursor.frames, Frame(step.path, round=1)))
     return Move(inside, (_round(program, inside, step),))
 
@@ -146,7 +144,7 @@ def _next_round(
     all_done = top.is_idle and isinstance(block.steps[-1], BranchStep)
     if all_done or top.round >= loop.times:
         reason = "every item is done" if all_done else "all its rounds have run"
-        facts.append(LoopFinished(step=loop.path, rounds=top.round, times=loop.times, reason=reason))
+        facts.append(_loop_finished(program, outer, loop, top.round, reason))
         return None
     cursor = Cursor((*outer, replace(top, index=0, round=top.round + 1, is_idle=False)))
     facts.append(_round(program, cursor, loop))
@@ -154,7 +152,16 @@ def _next_round(
 
 
 def _round(program: Program, cursor: Cursor, loop: LoopStep) -> LoopRound:
-    return LoopRound(step=loop.path, round=place_of(program, cursor).round, times=loop.times)
+    place = place_of(program, cursor)
+    return LoopRound(step=loop.path, name=loop.name, round=place.round, branch=place.branch, times=loop.times)
+
+
+def _loop_finished(
+    program: Program, outer: tuple[Frame, ...], loop: LoopStep, rounds: int, reason: str
+) -> LoopFinished:
+    place = place_of(program, Cursor(outer))
+    about: dict[str, Any] = {"round": place.round, "branch": place.branch}
+    return LoopFinished(step=loop.path, name=loop.name, rounds=rounds, times=loop.times, reason=reason, **about)
 
 
 def _first_branch(
@@ -168,6 +175,7 @@ def _first_branch(
     facts.append(
         BranchRouted(
             step=branch.path,
+            name=branch.name,
             states={s: i for s, i in taken.items() if i},
             round=place.round,
             branch=place.branch,

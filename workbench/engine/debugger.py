@@ -13,7 +13,7 @@ from workbench.engine.events import Reloaded, SessionStarted, Stopped
 from workbench.engine.pool import VariablePool
 from workbench.engine.program import Program
 from workbench.engine.restoring import Restored, restored
-from workbench.engine.state import CommandRefused
+from workbench.engine.state import CommandRefused, Outcome
 from workbench.engine.timeline import Timeline
 from workbench.pipeline.binding import Binding
 from workbench.pipeline.outline import Outline, outline_of
@@ -160,15 +160,23 @@ class Debugger(Editing):
         if self._call is not None:
             self.cancel()
             await asyncio.wait([self._call])
-        has_failed = self.state.stop is not None and self.state.stop.reason == "failed"
+        outcome = self._outcome()
         try:
-            if not self._is_complete and (self.visits or has_failed):
-                await self._complete("failed" if has_failed else "interrupted")
+            if not self._is_complete and (self.visits or outcome == "failed"):
+                await self._complete(outcome)
             if self._record is not None:
                 await self._record.close()
         finally:
             await self.tools.close()
         self.state = replace(self.state, status="closed", running=None)
+
+    def _outcome(self) -> Outcome:
+        reason = self.state.stop.reason if self.state.stop is not None else None
+        if reason == "failed":
+            return "failed"
+        if self.state.cursor.is_end:
+            return "finished"
+        return "stopped" if reason == "breakpoint" else "interrupted"
 
     async def restart(self) -> None:
         """Begin the run anew, with the servers as they are; parameters that were edited stay so.

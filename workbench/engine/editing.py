@@ -146,4 +146,5 @@ class Editing(Travelling):
         if edit not in self._late_edits:
             self._recorder.edited(edit, self.timeline)
         name = f"{edit.alias}.{edit.name}" if edit.alias else edit.name
-        self._emit(Edited(what=edit.what, name=name, item=edit.item, old=old, new=edit.value))
+        step = self.state.place.step if edit.what in ("input", "state") else None
+        self._emit(Edited(what=edit.what, name=name, step=step, item=edit.item, old=old, new=edit.value))

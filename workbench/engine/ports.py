@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from workbench.pipeline.declaration import ServerDeclaration, ToolKind
@@ -155,6 +156,10 @@ class Tools(Protocol):
 
 class Recorder(Protocol):
     """Whoever keeps a run. A step is finished when ``finished`` has returned."""
+
+    @property
+    def file(self) -> Path | None:
+        """The file from which the run can be gone on with; None where there is none."""
 
     async def finished(self, timeline: Timeline, moment: Moment) -> None:
         """Keep a visit that follows the last one of the timeline; returns when it is on disk.

@@ -118,6 +118,9 @@ class Running(Session):
                     return stopped
             else:
                 self._move(cursors.enter(self.program, self.state.cursor))
+        if self._why is not None:
+            why, self._why = self._why, None
+            return self._stop("breakpoint", why)
         await self._complete("finished")
         return self._stop("finished", "the pipeline has run to its end")
 
@@ -155,7 +158,10 @@ class Running(Session):
             if counted.log is None:
                 self.breakpoints.hit(counted)
                 return why if when == "before" else f"{why}, after {step.path} {step.name}"
-            self._emit(LogPrinted(step=step.path, name=step.name, text=render(counted.log, pool, context)))
+            place = self.state.place
+            about: dict[str, Any] = {"round": place.round, "branch": place.branch}
+            text = render(counted.log, pool, context)
+            self._emit(LogPrinted(step=step.path, name=step.name, text=text, **about))
         return None
 
     def _items_of(self, step: Step) -> tuple[int, ...] | None:
@@ -318,7 +324,6 @@ class Running(Session):
             self._emit(VariableWritten(name=name, visit=visit.number, shape=size, items=variable.written))
         self._emit(
             VisitFinished(
-                attempt=visit.attempt,
                 seconds=visit.seconds,
                 **(asdict(visit.timing) if visit.timing is not None else {}),
                 outputs=tuple(visit.saved),
@@ -334,8 +339,9 @@ class Running(Session):
         seconds = time.time() - visit.started
         self._failed = replace(running, status=reason, error=error, seconds=seconds)
         self.state = replace(self.state, running=None)
-        self._emit(VisitFailed(attempt=visit.attempt, seconds=seconds, error=error, **self._failed.where()))
-        return self._stop(reason, error if reason == "failed" else f"{visit.name} was cancelled")
+        self._emit(VisitFailed(seconds=seconds, error=error, **self._failed.where()))
+        why = error if reason == "failed" else f"{visit.name} was cancelled"
+        return self._stop(reason, why, visit=visit.number)
 
     async def _follow_routes(self, step: ToolStep) -> Stopped | None:
         """Send each item to its branch; a state without a branch stops here, where the decision can be mended."""
@@ -380,7 +386,7 @@ class Running(Session):
             return
         left, self.timeline = self.timeline, timeline
         self.timelines = {**self.timelines, timeline.number: timeline}
-        self.state = replace(self.state, timeline=timeline.number)
+        self.state = replace(self.state, timeline=timeline.number, length=len(timeline.moments))
         self._emit(Forked(number=timeline.number, parent=left.number, parent_visit=timeline.parent_visit))
 
 

@@ -42,7 +42,8 @@ def environment() -> Any:
             return super().call_binop(context, operator, left, right)
 
         def call(self, context: Any, called: Any, *args: Any, **kwargs: Any) -> Any:
-            name, owner = getattr(called, "__name__", ""), getattr(called, "__self__", None)
+            name = getattr(called, "__name__", "")
+            owner = getattr(getattr(called, "__wrapped__", called), "__self__", None)
             if isinstance(owner, str) and name in _PADDING and any(isinstance(a, int) and a > LARGEST for a in args):
                 raise TooMuch("this text would be too long")
             if isinstance(owner, str) and name in ("format", "format_map") and _WIDE.search(owner):

@@ -6,7 +6,8 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any
 
 from workbench.engine import cursor as cursors
 from workbench.engine.bindings import Bindings
@@ -22,7 +23,7 @@ from workbench.engine.pool import VariablePool
 from workbench.engine.ports import Edit, Recorder, Tools
 from workbench.engine.program import Program
 from workbench.engine.recording import Answers
-from workbench.engine.state import REFUSALS, CommandRefused, State, Status, StopReason
+from workbench.engine.state import REFUSALS, CommandRefused, Outcome, State, Status, StopReason
 from workbench.engine.timeline import Checkpoint, Moment, Timeline
 from workbench.engine.visit import Visit
 from workbench.engine.visiting import Visiting
@@ -89,6 +90,11 @@ class Session:
         self.state = State("starting", cursor, pool, cursors.place_of(self.program, cursor))
 
     @property
+    def file(self) -> Path | None:
+        """The session file, from which the run can be gone on with; None where none is kept."""
+        return self._record.file if self._record is not None else None
+
+    @property
     def visits(self) -> Sequence[Visit]:
         """The visits of this timeline that lie before the cursor."""
         return self.timeline.visits[: self.state.position]
@@ -102,6 +108,12 @@ class Session:
     def routes(self) -> Mapping[int, str] | None:
         """What the router at the cursor decided (item -> state), while its branches have not begun."""
         return self._routes
+
+    @property
+    def timeline_of_events(self) -> int:
+        """The number of the timeline that what happens now belongs to; a run from the past belongs to its fork."""
+        begins_a_fork = self.state.status == "running" and self.state.is_past
+        return max(self.timelines) + 1 if begins_a_fork else self.timeline.number
 
     # ---- looking
 
@@ -239,13 +251,14 @@ class Session:
         for fact in move.facts:
             self._emit(fact)
 
-    def _stop(self, reason: StopReason, why: str) -> Stopped:
+    def _stop(self, reason: StopReason, why: str, *, visit: int | None = None) -> Stopped:
         place = self.state.place
         about: dict[str, Any] = {
             "step": place.step,
             "name": place.name,
             "round": place.round,
             "branch": place.branch,
+            "visit": visit,
         }
         stopped = Stopped(reason=reason, why=why, **about)
         status: Status = "finished" if reason == "finished" else "stopped"
@@ -260,7 +273,7 @@ class Session:
         except OSError as error:
             self._emit(RecordFailed(message=f"the memory file can't be written: {error}"))
 
-    async def _complete(self, outcome: Literal["finished", "failed", "interrupted"]) -> None:
+    async def _complete(self, outcome: Outcome) -> None:
         self._is_complete = True
         await self._publish()
         seconds = time.monotonic() - self._started

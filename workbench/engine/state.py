@@ -11,6 +11,7 @@ from workbench.engine.pool import VariablePool
 from workbench.engine.visit import Visit
 
 Status = Literal["starting", "stopped", "running", "finished", "closed"]
+Outcome = Literal["finished", "failed", "stopped", "interrupted"]
 Command = Literal["over", "into", "out", "continue"]
 StopReason = Literal["entry", "step", "breakpoint", "pause", "failed", "cancelled", "went back", "reloaded", "finished"]
 

@@ -60,6 +60,7 @@ class Visit:
         """What the events of a visit share."""
         return {
             "visit": self.number,
+            "attempt": self.attempt,
             "step": self.step,
             "name": self.name,
             "round": self.round,

@@ -67,7 +67,7 @@ class Visiting:
             provenance="recorded" if is_recorded else "ran",
         )
         begun(visit)
-        self.emit(VisitStarted(attempt=visit.attempt, **visit.where()))
+        self.emit(VisitStarted(**visit.where()))
         if is_recorded and twin is not None:
             result = recorded_result(twin, binding)
         else:

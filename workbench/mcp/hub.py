@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
 
 from workbench.engine.events import Emit
 from workbench.engine.ports import Answering, Call, CallResult, ServerStartFailed
-from workbench.mcp.launch import Launcher, plan
+from workbench.mcp.launch import Launch, Launcher, plan
 from workbench.mcp.peer import LocalPeer, Peer
 from workbench.mcp.rules import Rules
 from workbench.mcp.server import Limits, Server, ServerStatus
@@ -19,7 +21,8 @@ class ServerHub:
     """Starts, calls and ends the servers behind ``sources`` (alias -> source), one connection each.
 
     Use it on one event loop, in any thread. ``call_timeout`` and ``start_timeout`` are seconds; without them
-    nothing is ever given up. ``answering`` answers what servers ask; by default it is refused.
+    nothing is ever given up. ``answering`` answers what servers ask; by default it is refused. ``env`` is added to the
+    environment of each.
     """
 
     def __init__(
@@ -30,9 +33,11 @@ class ServerHub:
         call_timeout: float | None = None,
         start_timeout: float | None = None,
         answering: Answering | None = None,
+        env: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._sources = dict(sources)
-        self._launches = {alias: plan(source) for alias, source in sources.items() if source.address is None}
+        self._env = env
+        self._launches = self._planned(sources)
         self._emit = emit
         self._answering = answering or Rules()
         self._limits = Limits(start=start_timeout, call=call_timeout)
@@ -79,7 +84,7 @@ class ServerHub:
         known = self._servers.keys() | self._sources.keys()
         other = sorted(alias for alias in known if self._sources.get(alias) != sources.get(alias))
         self._sources = dict(sources)
-        self._launches = {alias: plan(source) for alias, source in sources.items() if source.address is None}
+        self._launches = self._planned(sources)
         for alias in other:
             await self.stop(alias)
         return tuple(alias for alias in other if alias in sources)
@@ -89,6 +94,10 @@ class ServerHub:
         servers = list(self._servers.values())
         await asyncio.gather(*(server.stop() for server in servers))
         self._launcher.close()
+
+    def _planned(self, sources: Mapping[str, ServerSource]) -> dict[str, Launch]:
+        local = ((alias, source) for alias, source in sources.items() if source.address is None)
+        return {alias: plan(replace(source, env={**self._env, **source.env})) for alias, source in local}
 
     def _server(self, alias: str) -> Server:
         if alias not in self._sources:

@@ -9,7 +9,7 @@ from pathlib import Path
 import yaml
 
 from workbench.pipeline import yaml_nodes as nodes
-from workbench.pipeline.declaration import Argument, ToolDeclaration, ToolKind
+from workbench.pipeline.declaration import Argument, ServerDeclaration, ToolDeclaration, ToolKind
 from workbench.pipeline.files import composed, read_text, repeated_keys
 from workbench.pipeline.problems import PipelineError, Problem, close_names, did_you_mean
 
@@ -33,6 +33,15 @@ def described(file: Path | None) -> tuple[dict[str, ToolDeclaration], list[Probl
                 if name == section:
                     reading.section(section, kind, node)
     return reading.tools, reading.problems
+
+
+def completed(declaration: ServerDeclaration, description_file: Path | None) -> tuple[ServerDeclaration, list[Problem]]:
+    """What a running server says, with what a ``server.yaml`` beside it adds if it has no `build` tool."""
+    if description_file is None or "build" in declaration.tools:
+        return declaration, []
+    descriptions, problems = described(description_file)
+    known = {name: tool for name, tool in descriptions.items() if name in declaration.tools}
+    return replace(declaration, tools=overlaid(declaration.tools, known)), problems
 
 
 def overlaid(

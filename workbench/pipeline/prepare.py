@@ -9,7 +9,7 @@ from pathlib import Path
 from workbench.pipeline.checks import Checked, check
 from workbench.pipeline.config import Configuration, load_config
 from workbench.pipeline.declaration import ServerDeclaration
-from workbench.pipeline.description import described, overlaid
+from workbench.pipeline.description import completed
 from workbench.pipeline.environment import Environment
 from workbench.pipeline.mcp_config import read_mcp_config
 from workbench.pipeline.model import Pipeline
@@ -77,14 +77,10 @@ class Prepared:
         return replace(checked, problems=(*problems, *checked.problems))
 
     def _live(self, declaration: ServerDeclaration, problems: list[Problem]) -> ServerDeclaration:
-        """A server without a `build` tool may be described by a ``server.yaml`` beside it."""
         source = self.sources.get(declaration.alias)
-        if source is None or source.description_file is None or "build" in declaration.tools:
-            return declaration
-        descriptions, found = described(source.description_file)
+        live, found = completed(declaration, source.description_file if source is not None else None)
         problems += found
-        known = {name: tool for name, tool in descriptions.items() if name in declaration.tools}
-        return replace(declaration, tools=overlaid(declaration.tools, known))
+        return live
 
 
 def prepare(

@@ -22,6 +22,19 @@ EDITED_BY_HAND = "edited by hand"
 """Stands as the step of an entry that no step wrote."""
 
 
+def plain(value: Any) -> Any:
+    """A value in JSON's terms, as the memory file holds it: messages as their text, not set as ``<UNSET>``."""
+    if value is UNSET:
+        return UNSET_TEXT
+    if isinstance(value, Message):
+        return value.text
+    if isinstance(value, list):
+        return [plain(entry) for entry in value]
+    if isinstance(value, Mapping):
+        return {key: plain(entry) for key, entry in value.items()}
+    return value
+
+
 def benchmark_name(parameters: ParameterSet) -> str:
     """The benchmark's part of the file name: parameter ``benchmark.name`` of the alias ``benchmark``, made safe."""
     found = parameters.of("benchmark").get("benchmark")

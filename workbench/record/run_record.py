@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.engine.events import Event
@@ -37,6 +38,10 @@ class RunRecord:
         self.session = session
         self.follow = follow
         self.redactor = redactor or Redactor()
+
+    @property
+    def file(self) -> Path | None:
+        return self.session.path if self.session is not None else None
 
     async def finished(self, timeline: Timeline, moment: Moment) -> None:
         if self.session is None:

@@ -250,7 +250,6 @@ def _edits(at: Checkpoint) -> Iterator[Entry]:
 def _finished(visit: Visit) -> VisitFinished:
     """The event of a visit that a saved session holds."""
     return VisitFinished(
-        attempt=visit.attempt,
         seconds=visit.seconds,
         outputs=tuple(visit.saved),
         warnings=visit.warnings,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from workbench.engine.preview import beginning
 from workbench.engine.values import UNSET, Message, shape
 from workbench.record.memory_file import UNSET_TEXT
-from workbench.tui.text import ELLIPSIS, fit, one_line
+from workbench.tui.text import fit
 
 
 @dataclass(frozen=True)
@@ -25,41 +25,7 @@ class NoValue:
 
 def preview(value: Any, cells: int) -> str:
     """A value on one line. Only as much of it is looked at as fits, however large it is."""
-    pieces: list[str] = []
-    length = 0
-    for piece in _pieces(value, cells):
-        pieces.append(piece)
-        length += len(piece)
-        if length > cells:
-            break
-    return fit("".join(pieces), cells)
-
-
-def _pieces(value: Any, cells: int) -> Iterator[str]:
-    if value is UNSET:
-        yield "not set"
-    elif isinstance(value, Message):
-        yield f"{one_line(str(value.get('role', '')))}: "
-        yield from _pieces(value.text, cells)
-    elif isinstance(value, str):
-        cut = one_line(value[:cells])
-        yield f'"{cut}{ELLIPSIS}" {len(value):,} characters' if len(value) > cells else f'"{cut}"'
-    elif isinstance(value, list):
-        yield "["
-        for number, entry in enumerate(value):
-            yield ", " if number else ""
-            yield from _pieces(entry, cells)
-        yield "]"
-    elif isinstance(value, Mapping):
-        yield "{"
-        for number, (key, entry) in enumerate(value.items()):
-            yield f"{', ' if number else ''}{one_line(str(key)[:cells])}: "
-            yield from _pieces(entry, cells)
-        yield "}"
-    elif value is None or isinstance(value, bool):
-        yield json.dumps(value)
-    else:
-        yield one_line(str(value))
+    return fit(beginning(value, cells), cells)
 
 
 def short_shape(value: Any) -> str:

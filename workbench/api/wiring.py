@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from workbench import __version__
-from workbench.cli.report import say
 from workbench.engine.breakpoints import Breakpoint, KeptBreakpoints, Watch
 from workbench.engine.debugger import Debugger
+from workbench.engine.event_log import EventLog
 from workbench.engine.events import Emit, Event
-from workbench.engine.ports import Asked, Reply
+from workbench.engine.ports import Asked, Reply, Tools
 from workbench.pipeline.outline import outline_of
 from workbench.pipeline.prepare import Prepared
 from workbench.record.memory_file import MemoryFile, benchmark_name
@@ -29,35 +30,47 @@ if TYPE_CHECKING:
     from workbench.record.session_reader import SavedSession
     from workbench.record.session_writer import SessionWriter
 
+log = logging.getLogger("ragwb").warning
+"""What a program hears that asks for nothing else."""
 OUTPUT, SESSIONS = Path("output"), Path("sessions")
 
 
-def recorded_options(options: argparse.Namespace) -> dict[str, Any]:
+def recorded_options(param: str | None, sets: Iterable[str], mcp_config: str | None) -> dict[str, Any]:
     """The options that a session keeps, for going on with it later."""
-    param = str(Path(options.param).resolve()) if options.param and Path(options.param).exists() else options.param
-    servers = str(Path(options.mcp_config).expanduser().resolve()) if options.mcp_config else None
-    return {"param": param, "sets": list(options.sets), "mcp_config": servers}
+    param = str(Path(param).resolve()) if param and Path(param).exists() else param
+    servers = str(Path(mcp_config).expanduser().resolve()) if mcp_config else None
+    return {"param": param, "sets": list(sets), "mcp_config": servers}
 
 
 @dataclass
 class Wiring:
-    """The parts of one session of the command. Secrets are masked in every event before anyone hears of it.
+    """The parts of one session. Secrets are masked in every event before anyone hears of it.
 
-    ``options`` are those of the command line that a later resume needs; ``saved`` is the session that is gone on with.
-    ``warn`` hears what the memory file can't hold as it is.
+    ``options`` are those that a later resume needs; ``saved`` is the session that is gone on with. ``say`` hears what
+    the user should know before the run, ``warn`` what the memory file can't hold as it is. ``tools`` makes what runs
+    the steps, for servers that are lent; without it the pipeline's servers are started.
     """
 
     prepared: Prepared
     options: dict[str, Any] = field(default_factory=dict)
     saved: SavedSession | None = None
+    say: Callable[[str], None] = log
     warn: Callable[[str], None] | None = None
+    tools: Callable[[Emit], Tools] | None = None
     keeps_session: bool = True
+    folder: Path = Path()
+    """Where ``output/`` and ``sessions/`` are."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """What servers get besides their environment."""
     breaks: Sequence[Breakpoint] = ()
     watches: Sequence[Watch] = ()
-    """Breakpoints and watches of the command line."""
+    """Breakpoints and watches that were given with the command or the call."""
+    only_given: bool = False
+    """Whether those that the session keeps stay as they are, and out of this run: they are the screen's."""
     breakpoints_file: BreakpointsFile | None = None
     """Where breakpoints are kept from one session to the next; without, they are those of this session."""
     _record: RunRecord | None = None
+    _debugger: Debugger | None = None
 
     def debugger(self, emit: Emit) -> Debugger:
         """A debugger with real servers.
@@ -67,8 +80,9 @@ class Wiring:
         redactor = Redactor.of(self.prepared.parameters, self.prepared.secrets)
         tell = redactor.emit(lambda event: self._tell(event, emit))
         self._memory(redactor).check()
-        tools = RedactedTools(lambda: self._hub(tell), redactor)
+        tools = RedactedTools(lambda: self._tools(tell), redactor)
         debugger = Debugger(self.prepared, tools, emit=tell, record=lambda: self._new_record(redactor, debugger))
+        self._debugger = debugger
         if self.saved is not None:
             cut = debugger.restore(
                 self.saved.timelines,
@@ -77,61 +91,51 @@ class Wiring:
                 begin=self.saved.begin,
             )
             if cut is not None:
-                say(f"{cut}: the run goes on from before it; what ran after stays in the session file")
+                self.say(f"{cut}: the run goes on from before it; what ran after stays in the session file")
         self._set_breakpoints(debugger)
         debugger.breakpoints.changed = lambda: self._keep_breakpoints(debugger)
         return debugger
 
     def _set_breakpoints(self, debugger: Debugger) -> None:
-        """Those of the session that is gone on with, else those kept for the pipeline; and the command line's."""
+        """Those of the session that is gone on with, else those kept for the pipeline; and those given."""
         kept, gone = KeptBreakpoints(), tuple[Breakpoint, ...]()
-        if self.saved is not None:
-            saved = self.saved
+        saved = self.saved
+        if saved is not None and not self.only_given:
             kept, gone = saved.breakpoints.moved(saved.pipeline.outline, outline_of(self.prepared.pipeline))
         elif self.breakpoints_file is not None:
             kept, gone = self.breakpoints_file.read()
         debugger.breakpoints.put_back(kept)
         for found in gone:
-            say(f"the breakpoint at {found.step} is gone with its step")
+            self.say(f"the breakpoint at {found.step} is gone with its step")
         for found in self.breaks:
             debugger.breakpoints.add(replace(found, is_kept=False))
         for watch in self.watches:
             debugger.breakpoints.watch(replace(watch, is_kept=False))
 
+    def event_log(self, write: Callable[[dict[str, Any]], None]) -> EventLog:
+        """Puts the events of this session into their envelopes."""
+        return EventLog(
+            write,
+            session=lambda: self.session.stem if self.session is not None else None,
+            timeline=lambda: self._debugger.timeline_of_events if self._debugger is not None else 1,
+        )
+
     @property
     def session(self) -> Path | None:
         """The session file that is being written."""
-        session = self._record.session if self._record is not None else None
-        return session.path if session is not None else None
+        return self._debugger.file if self._debugger is not None else None
 
     def _tell(self, event: Event, emit: Emit) -> None:
         if self._record is not None:
             self._record.told(event)
         emit(event)
 
-    def _hub(self, emit: Emit) -> ServerHub:
-        from workbench.mcp.hub import ServerHub
-        from workbench.mcp.rules import Rules
-        from workbench.mcp.sampling import ALIAS, PipelineModel
-
-        config, sources = self.prepared.config, self.prepared.used_sources()
-
-        async def sample(asked: Asked) -> Reply:
-            return await PipelineModel(hub.call)(asked)
-
-        has_model = config.sampling == "pipeline" and ALIAS in sources
-        hub = ServerHub(
-            sources,
-            emit,
-            call_timeout=config.call_timeout,
-            start_timeout=config.start_timeout,
-            answering=Rules(config.elicitation, sample if has_model else None),
-        )
-        return hub
+    def _tools(self, emit: Emit) -> Tools:
+        return self.tools(emit) if self.tools is not None else server_hub(self.prepared, emit, self.env)
 
     def _memory(self, redactor: Redactor) -> MemoryFile:
-        benchmark = benchmark_name(self.prepared.parameters)
-        return MemoryFile(OUTPUT, self.prepared.pipeline.stem, benchmark, mask=redactor.text, warn=self.warn)
+        folder, stem = self.folder / OUTPUT, self.prepared.pipeline.stem
+        return MemoryFile(folder, stem, benchmark_name(self.prepared.parameters), mask=redactor.text, warn=self.warn)
 
     def _new_record(self, redactor: Redactor, debugger: Debugger) -> RunRecord:
         session = self._writer(self.prepared.pipeline.stem) if self.keeps_session else None
@@ -158,10 +162,10 @@ class Wiring:
         name = f"{stem}-{datetime.now():%Y%m%d_%H%M%S}"
         for n in range(1, 1000):
             try:
-                return SessionWriter(SESSIONS / f"{name}{f'_{n}' if n > 1 else ''}.ragwb", about, now)
+                return SessionWriter(self.folder / SESSIONS / f"{name}{f'_{n}' if n > 1 else ''}.ragwb", about, now)
             except FileExistsError:
                 continue
-        raise OSError(f"no free name for {name} in {SESSIONS}")
+        raise OSError(f"no free name for {name} in {self.folder / SESSIONS}")
 
     def _follow(self, redactor: Redactor, prepared: Prepared) -> None:
         """The pipeline was read anew: what is kept from here on is of that."""
@@ -171,9 +175,37 @@ class Wiring:
             self.breakpoints_file.follow(prepared.pipeline)
 
     def _keep_breakpoints(self, debugger: Debugger) -> None:
+        if self.only_given:
+            return
         kept = debugger.breakpoints.kept()
         if self._record is not None and self._record.session is not None:
             self._record.session.breakpoints(kept)
         if self.breakpoints_file is not None:
             with contextlib.suppress(OSError):
                 self.breakpoints_file.write(kept.of_pipeline())
+
+
+def server_hub(prepared: Prepared, emit: Emit, env: Mapping[str, str] = MappingProxyType({})) -> ServerHub:
+    """The servers that a pipeline uses, with the limits and rules of its configuration; none is started yet.
+
+    ``env`` is added to the environment of each of them.
+    """
+    from workbench.mcp.hub import ServerHub
+    from workbench.mcp.rules import Rules
+    from workbench.mcp.sampling import ALIAS, PipelineModel
+
+    config, sources = prepared.config, prepared.used_sources()
+
+    async def sample(asked: Asked) -> Reply:
+        return await PipelineModel(hub.call)(asked)
+
+    has_model = config.sampling == "pipeline" and ALIAS in sources
+    hub = ServerHub(
+        sources,
+        emit,
+        call_timeout=config.call_timeout,
+        start_timeout=config.start_timeout,
+        answering=Rules(config.elicitation, sample if has_model else None),
+        env=env,
+    )
+    return hub
