@@ -15,7 +15,7 @@ from workbench.cli.report import say
 from workbench.engine.breakpoints import Breakpoint, KeptBreakpoints, Watch
 from workbench.engine.debugger import Debugger
 from workbench.engine.events import Emit, Event
-from workbench.engine.ports import Asked, Reply
+from workbench.engine.ports import Answering, Asked, Reply
 from workbench.pipeline.outline import outline_of
 from workbench.pipeline.prepare import Prepared
 from workbench.record.memory_file import MemoryFile, benchmark_name
@@ -58,15 +58,15 @@ class Wiring:
     """Where breakpoints are kept from one session to the next; without, they are those of this session."""
     _record: RunRecord | None = None
 
-    def debugger(self, emit: Emit) -> Debugger:
-        """A debugger with real servers.
+    def debugger(self, emit: Emit, user: Answering | None = None) -> Debugger:
+        """A debugger with real servers. ``user`` answers what they ask, where there is one.
 
         Raises ``OSError`` where what it gives could not be kept.
         """
         redactor = Redactor.of(self.prepared.parameters, self.prepared.secrets)
         tell = redactor.emit(lambda event: self._tell(event, emit))
         self._memory(redactor).check()
-        tools = RedactedTools(lambda: self._hub(tell), redactor)
+        tools = RedactedTools(lambda: self._hub(tell, user), redactor)
         debugger = Debugger(self.prepared, tools, emit=tell, record=lambda: self._new_record(redactor, debugger))
         if self.saved is not None:
             cut = debugger.restore(
@@ -109,7 +109,7 @@ class Wiring:
             self._record.told(event)
         emit(event)
 
-    def _hub(self, emit: Emit) -> ServerHub:
+    def _hub(self, emit: Emit, user: Answering | None) -> ServerHub:
         from workbench.mcp.hub import ServerHub
         from workbench.mcp.rules import Rules
         from workbench.mcp.sampling import ALIAS, PipelineModel
@@ -119,13 +119,13 @@ class Wiring:
         async def sample(asked: Asked) -> Reply:
             return await PipelineModel(hub.call)(asked)
 
-        has_model = config.sampling == "pipeline" and ALIAS in sources
+        model = sample if ALIAS in sources else None
         hub = ServerHub(
             sources,
             emit,
             call_timeout=config.call_timeout,
             start_timeout=config.start_timeout,
-            answering=Rules(config.elicitation, sample if has_model else None),
+            answering=Rules(config.elicitation, config.sampling, user, model),
         )
         return hub
 

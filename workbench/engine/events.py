@@ -101,7 +101,10 @@ class ServerAsked(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class ServerAnswered(Event):
-    """What the server was answered; ``reason`` says why it was refused."""
+    """What the server was answered; ``reason`` says why it was refused.
+
+    ``content`` is what was accepted: a form's values, a model's answer.
+    """
 
     type: ClassVar[str] = "server_answered"
     server: str
@@ -109,6 +112,7 @@ class ServerAnswered(Event):
     kind: Literal["elicitation", "sampling"]
     action: Literal["accept", "decline", "cancel"]
     reason: str = ""
+    content: Any = None
     visit: int | None = None
 
 
