@@ -15,10 +15,9 @@ from textual.driver import Driver
 from textual.message import Message
 
 from workbench.cases.saved_run import SavedRun
-from workbench.engine.debugger import Debugger
-from workbench.engine.events import Emit, Event
+from workbench.engine.events import Event
 from workbench.pipeline.prepare import Prepared
-from workbench.tui.bridge import CommandFailed, EngineThread
+from workbench.tui.bridge import CommandFailed, EngineThread, MakeDebugger
 from workbench.tui.dialogs import Confirm
 from workbench.tui.model import Clock, Model
 from workbench.tui.net import SafeApp
@@ -95,7 +94,7 @@ class WorkbenchApp(ThemedApp):
     def __init__(
         self,
         prepared: Prepared,
-        make_debugger: Callable[[Emit], Debugger],
+        make_debugger: MakeDebugger,
         *,
         clock: Clock = time.time,
         starts_servers: bool = True,
@@ -192,7 +191,7 @@ class ReplayApp(ThemedApp):
 
 def run_workbench(
     prepared: Prepared,
-    make_debugger: Callable[[Emit], Debugger],
+    make_debugger: MakeDebugger,
     *,
     starts_servers: bool = True,
 ) -> Outcome:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ from workbench.engine.events import (
     Event,
     Forked,
     RunFinished,
+    ServerAnswered,
     ServerExited,
     ServerFailed,
     ServerOutput,
@@ -36,6 +37,7 @@ from workbench.record.redaction import Redactor
 from workbench.tui.heard import Heard
 from workbench.tui.progress import Progress
 from workbench.tui.traffic_log import TrafficLog
+from workbench.tui.user import OpenQuestion
 
 Clock = Callable[[], float]
 """Gives Unix seconds: ``time.time``, or a clock that stands still."""
@@ -72,6 +74,8 @@ class Model:
         self._redactor = Redactor.of(debugger.prepared.parameters, debugger.prepared.secrets)
         self.servers: dict[str, ServerState] = {}
         self.lens: int | None = None
+        self.asked: Sequence[OpenQuestion] = ()
+        """What servers wait for the user to answer."""
         self.is_pausing = False
         """Whether a pause was asked for since the run last went on; it comes after the step that is running."""
         self._begin()
@@ -124,7 +128,7 @@ class Model:
             case Edited():
                 self._at_stop = self.debugger.state.pool
                 self.timeline.append(Entry(event))
-            case StepSkipped() | RunFinished():
+            case StepSkipped() | RunFinished() | ServerAnswered():
                 self.timeline.append(Entry(event))
             case VisitProgress():
                 self.heard.take(event)
