@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from textual import events
 
 from tests.tui.fakes import Lab
 from tests.tui.support import Keys, Opened
@@ -363,3 +364,13 @@ async def test_hostile_requests(open_pipeline: Open, params: Any) -> None:
         await it.comes(SamplingDialog)
         await it.press("escape")
         assert [type(answer) for answer in await it.answers()] == [dict, str]
+
+
+async def test_keys_in_a_burst_keep_their_order(open_pipeline: Open) -> None:
+    text = {"type": "string"}
+    async with asking(open_pipeline, form(a=text, b=text, c=text)) as it:
+        await it.comes(FormDialog)
+        for key in (*"one", "down", *"two", "tab", *"three", "up", "!", "enter"):
+            character = key if len(key) == 1 else None
+            it.opened.app.post_message(events.Key(key, character))
+        assert await it.answers() == [{"action": "accept", "content": {"a": "one", "b": "two!", "c": "three"}}]

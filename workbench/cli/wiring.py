@@ -19,7 +19,7 @@ from workbench.engine.ports import Answering, Asked, Reply
 from workbench.pipeline.outline import outline_of
 from workbench.pipeline.prepare import Prepared
 from workbench.record.memory_file import MemoryFile, benchmark_name
-from workbench.record.redaction import RedactedTools, Redactor
+from workbench.record.redaction import RedactedAnswering, RedactedTools, Redactor
 from workbench.record.run_record import RunRecord
 
 if TYPE_CHECKING:
@@ -66,7 +66,8 @@ class Wiring:
         redactor = Redactor.of(self.prepared.parameters, self.prepared.secrets)
         tell = redactor.emit(lambda event: self._tell(event, emit))
         self._memory(redactor).check()
-        tools = RedactedTools(lambda: self._hub(tell, user), redactor)
+        answering = RedactedAnswering(user, redactor) if user is not None else None
+        tools = RedactedTools(lambda: self._hub(tell, answering), redactor)
         debugger = Debugger(self.prepared, tools, emit=tell, record=lambda: self._new_record(redactor, debugger))
         if self.saved is not None:
             cut = debugger.restore(

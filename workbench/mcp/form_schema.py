@@ -20,6 +20,7 @@ from workbench.mcp.forms import (
     TextField,
     is_number,
 )
+from workbench.pipeline.secrets import is_secret_name
 
 _YES_AND_NO = (Choice(True, "yes"), Choice(False, "no"))
 
@@ -61,6 +62,7 @@ def _text_field(begin: Mapping[str, Any], about: Mapping[str, Any], default: Any
         longest=_count(about, "maxLength"),
         format=cast(Format, wanted) if wanted in get_args(Format) else None,
         pattern=_text(about, "pattern"),
+        is_secret=is_secret_name(begin["name"]),
     )
 
 

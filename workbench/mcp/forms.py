@@ -107,6 +107,8 @@ class TextField(Typed):
     longest: int | None = None
     format: Format | None = None
     pattern: str | None = None
+    is_secret: bool = False
+    """Whether it asks for a password, a token or the like, to judge by its name."""
     mismatch: str | None = None
     """A text that was found not to fit the pattern; see ``patterns.py``."""
 

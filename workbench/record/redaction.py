@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.engine.events import Emit, Event
-from workbench.engine.ports import Call, CallResult, Tools, ToolsError
+from workbench.engine.ports import Answering, Asked, AskedKind, Call, CallResult, Reply, Tools, ToolsError
 from workbench.pipeline.declaration import ServerDeclaration
 from workbench.pipeline.parameters import ParameterSet
 from workbench.pipeline.secrets import secrets_in
@@ -19,7 +19,13 @@ class Redactor:
     """Masks known secrets in texts. Values that tools are called with are never altered."""
 
     def __init__(self, secrets: frozenset[str] = frozenset()) -> None:
-        texts = secrets | {json.dumps(secret)[1:-1] for secret in secrets}
+        self._secrets = frozenset[str]()
+        self.learn(secrets)
+
+    def learn(self, secrets: Iterable[str]) -> None:
+        """Mask these as well from now on."""
+        self._secrets = self._secrets.union(secrets)
+        texts = self._secrets | {json.dumps(secret)[1:-1] for secret in self._secrets}
         longest_first = sorted(texts, key=len, reverse=True)
         self._masks = {text: masked(text) for text in longest_first}
         self._bytes = {text.encode(): mask.encode() for text, mask in self._masks.items()}
@@ -56,7 +62,7 @@ class Redactor:
 
     def emit(self, emit: Emit) -> Emit:
         """An ``emit`` that masks every text of an event before anyone hears of it."""
-        return (lambda event: emit(self._event(event))) if self._masks else emit
+        return lambda event: emit(self._event(event) if self._masks else event)
 
     def _event(self, event: Event) -> Event:
         changed: dict[str, Any] = {}
@@ -70,6 +76,25 @@ class Redactor:
             elif isinstance(value, list | dict):
                 changed[name] = self.value(value)
         return replace(event, **changed) if changed else event
+
+
+class RedactedAnswering:
+    """Answers in which users give secrets away: these are masked before anyone hears of the answer."""
+
+    def __init__(self, user: Answering, redactor: Redactor) -> None:
+        self._user = user
+        self._redactor = redactor
+
+    @property
+    def kinds(self) -> frozenset[AskedKind]:
+        return self._user.kinds
+
+    async def answer(self, asked: Asked) -> Reply:
+        reply = await self._user.answer(asked)
+        secrets = frozenset(secrets_in("", reply.content))
+        if secrets:
+            self._redactor.learn(secrets)
+        return reply
 
 
 class RedactedTools:

@@ -24,7 +24,7 @@ from workbench.tui.net import SafeApp
 from workbench.tui.palette import ActionCommands, Palette
 from workbench.tui.problem_log import log_problem
 from workbench.tui.terminal import Terminal
-from workbench.tui.text import visible
+from workbench.tui.text import brief, visible
 from workbench.tui.themes import load_themes
 from workbench.tui.workbench_screen import WorkbenchScreen
 
@@ -60,7 +60,7 @@ class ThemedApp(SafeApp[Outcome]):
         if dark is not None:
             self.theme = dark
         for complaint in complaints:
-            self.notify(visible(complaint), severity="warning", markup=False)
+            self.notify(brief(complaint), severity="warning", markup=False)
 
     def on_mount(self) -> None:
         if not self.is_headless:
@@ -114,7 +114,7 @@ class WorkbenchApp(ThemedApp):
     def on_mount(self) -> None:
         self.call_after_refresh(self.engine.start, starts_servers=self._starts_servers)
         for warning in self.engine.debugger.prepared.warnings[:_WARNINGS_SHOWN]:
-            self.notify(visible(str(warning)), severity="warning", markup=False)
+            self.notify(brief(str(warning)), severity="warning", markup=False)
 
     # ---- the engine
 
@@ -136,7 +136,7 @@ class WorkbenchApp(ThemedApp):
         if failed.bug is not None:
             file = log_problem(failed.bug)
             message += f" (more in {file})" if file is not None else ""
-        self.notify(visible(message), severity="error", markup=False)
+        self.notify(brief(message), severity="error", markup=False)
 
     # ---- the end
 

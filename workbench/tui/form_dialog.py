@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import ClassVar
 
 from textual import on, work
@@ -13,7 +14,7 @@ from workbench.engine.ports import Reply
 from workbench.mcp.forms import ChoiceField, ChoicesField, Field, Form, TextField, Typed
 from workbench.mcp.patterns import fits
 from workbench.tui.form_rows import FormRows
-from workbench.tui.inputs import Line
+from workbench.tui.inputs import FieldLine
 from workbench.tui.pick_dialog import PickDialog
 from workbench.tui.question_dialog import Asking, QuestionDialog
 from workbench.tui.rows import RowsView
@@ -28,11 +29,6 @@ class FormDialog(QuestionDialog):
     """Fields in rows, and a line to type in for the one at the cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "accept", show=False, priority=True),
-        Binding("down,tab", "move(1)", show=False, priority=True),
-        Binding("up,shift+tab", "move(-1)", show=False, priority=True),
-        Binding("pagedown", "move_page(1)", show=False, priority=True),
-        Binding("pageup", "move_page(-1)", show=False, priority=True),
         Binding("space", "pick", show=False),
     ]
 
@@ -40,7 +36,15 @@ class FormDialog(QuestionDialog):
         super().__init__(asking)
         self._form = form
         self._rows = FormRows(form, self._mask)
-        self._line = Line(compact=True, select_on_focus=False)
+        self._line = FieldLine(
+            {
+                "enter": self.action_accept,
+                **dict.fromkeys(("down", "tab"), partial(self.action_move, 1)),
+                **dict.fromkeys(("up", "shift+tab"), partial(self.action_move, -1)),
+                "pagedown": partial(self.action_move_page, 1),
+                "pageup": partial(self.action_move_page, -1),
+            }
+        )
 
     def keys(self) -> str:
         return "Enter accepts · ^R declines · ^L later · Esc cancels"
@@ -51,7 +55,6 @@ class FormDialog(QuestionDialog):
         yield self._line
 
     def on_mount(self) -> None:
-        self._line.cursor_blink = False
         self._show_field()
 
     def on_resize(self) -> None:
@@ -64,6 +67,7 @@ class FormDialog(QuestionDialog):
         is_typed = isinstance(field, Typed)
         self._line.visible = is_typed
         if isinstance(field, Typed):
+            self._line.password = isinstance(field, TextField) and field.is_secret
             with self.prevent(Input.Changed):
                 self._line.value = self._mask(field.text)
             self._line.cursor_position = len(self._line.value)
@@ -84,10 +88,11 @@ class FormDialog(QuestionDialog):
         self._show_field()
 
     @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
+    def _take_line(self) -> None:
+        """What stands in the line now: the message may tell of what stood there for another field."""
         field = self._rows.field
-        if isinstance(field, Typed) and event.value != self._mask(field.text):
-            field.text = event.value
+        if isinstance(field, Typed) and self._line.value != self._mask(field.text):
+            field.text = self._line.value
             self._rows.touch()
             self._tell_of(field)
 
@@ -104,10 +109,12 @@ class FormDialog(QuestionDialog):
         self._show_field()
 
     def action_move(self, step: int) -> None:
+        self._take_line()
         self._rows.move_cursor((self._rows.cursor + step) % self._rows.row_count())
         self._show_field()
 
     def action_move_page(self, pages: int) -> None:
+        self._take_line()
         self._rows.action_move_page(pages)
         self._show_field()
 
@@ -117,6 +124,7 @@ class FormDialog(QuestionDialog):
     async def action_accept(self) -> None:
         if self.is_in_haste:
             return
+        self._take_line()
         for field in self._form.fields:
             if isinstance(field, TextField) and field.pattern is not None and field.text and not field.problem():
                 text = field.value()

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 
-from workbench.mcp.forms import ChoiceField, ChoicesField, Field, Form, Typed
+from workbench.mcp.forms import ChoiceField, ChoicesField, Field, Form, TextField, Typed
 from workbench.tui.rows import Part, Row, RowsView
 from workbench.tui.text import column, one_line
 
@@ -20,6 +20,9 @@ class FormRows(RowsView):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right", "turn(1)", show=False),
         Binding("left", "turn(-1)", show=False),
+        Binding("down,tab", "screen.move(1)", show=False),
+        Binding("up,shift+tab", "screen.move(-1)", show=False),
+        Binding("enter", "screen.accept", show=False),
     ]
 
     def __init__(self, form: Form, mask: Callable[[Any], Any]) -> None:
@@ -75,7 +78,7 @@ class FormRows(RowsView):
 
     def _shown(self, field: Field) -> Part:
         if isinstance(field, Typed):
-            text = field.text
+            text = "•" * len(field.text) if isinstance(field, TextField) and field.is_secret else field.text
         else:
             assert isinstance(field, ChoiceField | ChoicesField)
             text = field.label[:2_000]

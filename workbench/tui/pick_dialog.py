@@ -50,6 +50,7 @@ class PickDialog(Dialog[None]):
         line = self.query_one(Line)
         line.cursor_blink = False
         line.focus()
+        self.call_after_refresh(self._rows.go_to_picked)
 
     @on(Input.Changed)
     def _narrow(self, event: Input.Changed) -> None:
@@ -88,6 +89,10 @@ class Picks(RowsView):
     def number(self) -> int | None:
         """Of the choice at the cursor."""
         return self._numbers[self.cursor] if self._numbers else None
+
+    def go_to_picked(self) -> None:
+        picked = self._field.picked
+        self.move_cursor(min(picked, default=0) if isinstance(picked, set) else picked or 0)
 
     def narrow(self, needle: str) -> None:
         sought = needle.casefold()

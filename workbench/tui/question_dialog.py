@@ -14,6 +14,7 @@ from textual.widgets import Static
 
 from workbench.engine.ports import Reply
 from workbench.tui.dialogs import Dialog
+from workbench.tui.rows import RowsView
 from workbench.tui.text import content
 from workbench.tui.text_view import TextView
 from workbench.tui.user import OpenQuestion
@@ -127,7 +128,11 @@ class QuestionText(TextView, can_focus=False):
     def __init__(self, text: str, part: int) -> None:
         super().__init__(text)
         self._screen_part = part
+        self.set_reactive(RowsView.cursor, -1)  # it is read, not moved in
 
     def rows_changed(self) -> None:
         super().rows_changed()
         self.styles.height = max(1, min(self.row_count(), self.screen.size.height // self._screen_part))
+
+    def move_cursor(self, index: int) -> None:
+        pass
