@@ -67,7 +67,7 @@ class Answerer:
         await self.keys.pilot.pause()
 
     async def comes(self, kind: type) -> None:
-        await self.keys.until(lambda: isinstance(self.front, kind))
+        await self.keys.until(lambda: isinstance(self.front, kind) and self.front.focused is not None)
         await self.keys.pilot.pause()
 
     async def answers(self) -> list[Any]:
@@ -226,6 +226,26 @@ async def test_a_key_pressed_in_haste_is_no_answer(open_pipeline: Open, monkeypa
         monkeypatch.setattr(question_dialog, "HASTE_SECONDS", 0)
         await it.press("enter")
         assert [answer["action"] for answer in await it.answers()] == ["accept"]
+
+
+async def test_what_goes_into_a_secret_s_field_is_dotted(open_pipeline: Open) -> None:
+    async with asking(open_pipeline, form(api_key={"type": "string"})) as it:
+        await it.comes(FormDialog)
+        await it.press(*"sesame")
+        assert "sesame" not in it.text()
+        assert it.text().count("••••••") == 2
+        await it.press("enter")
+        assert await it.answers() == [{"action": "accept", "content": {"api_key": "sesame"}}]
+
+
+async def test_leaving_while_a_server_waits(open_pipeline: Open) -> None:
+    async with asking(open_pipeline, form()) as it:
+        await it.comes(FormDialog)
+        await it.press("ctrl+q", "n")
+        assert isinstance(it.front, FormDialog)
+        await it.press("ctrl+q", "y")
+        await it.keys.until(lambda: it.opened.debugger.state.status == "closed")
+        assert not it.opened.app.engine.user.open
 
 
 # ---- a model's answer

@@ -58,7 +58,7 @@ class FormDialog(QuestionDialog):
         self._show_field()
 
     def on_resize(self) -> None:
-        self._rows.styles.height = max(3, min(self._rows.row_count(), self.size.height - _OTHER_LINES))
+        self._rows.styles.height = max(1, min(self._rows.row_count(), self.size.height - _OTHER_LINES))
 
     # ---- the field at the cursor
 

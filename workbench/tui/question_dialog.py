@@ -65,7 +65,6 @@ class QuestionDialog(Dialog[None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog -asked") as dialog:
-            dialog.border_title = content(self._mask(self._asking.who))
             dialog.border_subtitle = self.keys()
             yield QuestionText(self._mask(self.question_text()), self.QUESTION_PART)
             yield from self.compose_answer()
@@ -82,6 +81,13 @@ class QuestionDialog(Dialog[None]):
 
     def on_mount(self) -> None:
         self._since = time.monotonic()
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._show_title)
+
+    def _show_title(self) -> None:
+        scrolls = " · ^↑ ^↓ scroll the question" if self.query_one(QuestionText).is_cut else ""
+        self.query_one(".dialog").border_title = content(self._mask(self._asking.who) + scrolls)
 
     def on_screen_resume(self) -> None:
         self.close_if_over()
@@ -133,6 +139,11 @@ class QuestionText(TextView, can_focus=False):
     def rows_changed(self) -> None:
         super().rows_changed()
         self.styles.height = max(1, min(self.row_count(), self.screen.size.height // self._screen_part))
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether there is more of it than is seen."""
+        return self.row_count() > self.size.height
 
     def move_cursor(self, index: int) -> None:
         pass
