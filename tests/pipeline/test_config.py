@@ -42,7 +42,7 @@ def test_without_files_all_is_as_always(project: Path) -> None:
     assert problems == []
     assert (config.python("lab"), config.passed_env("lab")) == (None, None)
     assert (config.start_timeout, config.call_timeout) == (None, None)
-    assert (config.elicitation, config.sampling) == ("refuse", "refuse")
+    assert (config.elicitation, config.sampling) == ("ask", "ask")
 
 
 @pytest.mark.parametrize("text", ["", "# nothing yet\n", "env:\nservers:\n"])
@@ -99,7 +99,7 @@ def test_every_mistake_has_its_place(project: Path) -> None:
         ":3:6: `env` must be a list of names, as in [OPENAI_API_KEY, HF_*], not a text",
         ":4:15: `call_timeout` must be a number of seconds above 0; to wait for ever, leave it out",
         ":5:16: `start_timeout` must be a number of seconds above 0; to wait for ever, leave it out",
-        ":6:14: `elicitation` must be `refuse` or `defaults`, not `yes`",
+        ":6:14: `elicitation` must be `ask`, `refuse` or `defaults`, not `yes`",
         ":9:3: warning: the pipeline has no server `txt`; did you mean `text`?",
         ":8:9: unknown key `servers.lab.pythn`; did you mean `python`?",
         ":8:24: `servers.lab.env` must hold names of environment variables; `A=b` is none",

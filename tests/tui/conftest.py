@@ -13,6 +13,7 @@ import pytest
 from tests.tui.fakes import NOW, FakeRecord, FakeTools, Lab
 from tests.tui.support import Opened
 from workbench.engine.debugger import Debugger
+from workbench.engine.ports import Answering
 from workbench.pipeline.prepare import prepare
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.net import SafeApp
@@ -34,6 +35,7 @@ def same_in_every_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iter
     still = SimpleNamespace(time=lambda: NOW, monotonic=lambda: 0.0)
     for module in ("running", "session", "visiting"):
         monkeypatch.setattr(f"workbench.engine.{module}.time", still)
+    monkeypatch.setattr("workbench.tui.question_dialog.HASTE_SECONDS", 0)
     for module in ("textual.app", "textual.pilot"):  # the pilot waits for an idle processor: 60 ms a key
         monkeypatch.setattr(f"{module}.wait_for_idle", _let_others_run)
     yield
@@ -74,8 +76,8 @@ def open_pipeline(tmp_path: Path) -> Iterator[Callable[..., Opened]]:
         file.write_text("servers:\n  lab: servers/lab\n" + text, encoding="utf-8")
         tools: list[FakeTools] = []
 
-        def make_debugger(emit: Any) -> Debugger:
-            tools.append(FakeTools(emit, lab, **settings))
+        def make_debugger(emit: Any, user: Answering) -> Debugger:
+            tools.append(FakeTools(emit, lab, user=user, **settings))
             return Debugger(prepare(file), tools[0], emit=emit, record=FakeRecord)
 
         app = WorkbenchApp(prepare(file), make_debugger, clock=lambda: NOW)

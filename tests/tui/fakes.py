@@ -6,12 +6,17 @@ import asyncio
 import itertools
 import json
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from workbench.engine.events import Emit, Event, ServerOutput, ServerReady, ServerStarting, WireMessage
-from workbench.engine.ports import Call, CallResult, Edit, Progress, ToolFailed
+from workbench.engine.ports import Answering, Asked, Call, CallResult, Edit, Progress, ToolFailed
 from workbench.engine.timeline import Moment, Timeline
 from workbench.engine.visit import Visit
+from workbench.mcp.patience import Patience
+from workbench.mcp.questions import Questions
+from workbench.mcp.rpc import RpcError
+from workbench.mcp.rules import Rules
 from workbench.pipeline.declaration import Argument as Arg
 from workbench.pipeline.declaration import ServerDeclaration, ToolDeclaration
 from workbench.pipeline.prepare import Prepared
@@ -38,6 +43,10 @@ class Lab:
         self.hanging = asyncio.Event()
         self.progress: Callable[[Progress], None] = lambda _: None
         self.told: list[Progress] = []
+        self.asks: list[tuple[str, Any]] = []
+        self.answers: list[Any] = []
+        self.respond: Callable[[str, Any], Any] = lambda *_: None
+        self.model: Callable[[Asked], Any] | None = None
 
     @_tool("items->q_ls,gt_ls", "items")
     async def get_items(self, items: list[str]) -> Any:
@@ -82,6 +91,12 @@ class Lab:
         return {"tagged_ls": q_ls}
 
     @_tool("q_ls->tagged_ls", "q_ls")
+    async def wonder(self, q_ls: list[str]) -> Any:
+        """Asks all of its questions at once, and goes on with the answers."""
+        self.answers = await asyncio.gather(*(self.respond(*asked) for asked in self.asks))
+        return {"tagged_ls": q_ls}
+
+    @_tool("q_ls->tagged_ls", "q_ls")
     async def speak(self, q_ls: list[str]) -> Any:
         """Tells of its progress, then waits."""
         for one in self.told:
@@ -92,14 +107,18 @@ class Lab:
 class FakeTools:
     """The engine's ``Tools`` port over ``Lab``, with the events that real servers would tell."""
 
-    def __init__(self, emit: Emit, lab: Lab | None = None, *, hangs_at_start: bool = False) -> None:
+    def __init__(
+        self, emit: Emit, lab: Lab | None = None, *, user: Answering | None = None, hangs_at_start: bool = False
+    ) -> None:
         self.lab = lab or Lab()
         self.calls: list[Call] = []
         self.restarted: list[str] = []
         self.is_closed = False
         self._emit = emit
         self._ids = itertools.count(1)
+        self._asked_ids = itertools.count(1)
         self._hangs = hangs_at_start
+        self._questions = Questions("lab", [], Rules(user=user, model=self.lab.model), emit, Patience(None))
 
     def start(self, aliases: Iterable[str]) -> None:
         for alias in aliases:
@@ -118,6 +137,7 @@ class FakeTools:
         self.calls.append(call)
         number = next(self._ids)
         self.lab.progress = call.on_progress or self.lab.progress
+        self.lab.respond = partial(self._respond, call)
         method = "prompts/get" if call.kind == "prompt" else "tools/call"
         params = {"name": call.tool, "arguments": dict(call.arguments)}
         self._wire(call, "sent", number, {"method": method, "params": params}, method)
@@ -126,8 +146,21 @@ class FakeTools:
         except ValueError as error:
             self._wire(call, "received", number, {"error": {"message": str(error)}})
             raise ToolFailed(f"{call.alias}.{call.tool} failed: {error}", alias=call.alias, tool=call.tool) from error
+        finally:
+            self._questions.withdraw()
         self._wire(call, "received", number, {"result": value})
         return CallResult(value)
+
+    async def _respond(self, call: Call, method: str, params: Any) -> Any:
+        """A question of the server; its numbers are its own."""
+        number = next(self._asked_ids)
+        self._wire(call, "received", number, {"method": method, "params": params}, method)
+        try:
+            result = await self._questions.respond(method, params, call.visit)
+        except RpcError as error:
+            result = str(error)
+        self._wire(call, "sent", number, {"result": result})
+        return result
 
     async def restart(self, alias: str) -> None:
         self.restarted.append(alias)

@@ -14,6 +14,7 @@ from tests.support import CONFORMANCE
 from tests.tui.support import LOOP, Keys, Opened
 from workbench.engine.debugger import Debugger
 from workbench.engine.events import Emit, ServerReady, Stopped, VisitProgress
+from workbench.engine.ports import Answering
 from workbench.engine.state import CommandRefused
 from workbench.mcp.hub import ServerHub
 from workbench.pipeline.prepare import prepare
@@ -104,7 +105,7 @@ async def test_with_real_servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.undo()
     prepared = prepare(CONFORMANCE / "pipelines" / "10-branch-in-loop.yaml")
 
-    def make_debugger(emit: Emit) -> Debugger:
+    def make_debugger(emit: Emit, user: Answering) -> Debugger:
         def heard(event: object) -> None:
             if isinstance(event, ServerReady) and event.pid is not None:
                 pids.append(event.pid)

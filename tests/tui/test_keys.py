@@ -162,6 +162,25 @@ async def test_restarting_a_server(open_pipeline: Open) -> None:
         assert opened.tools.restarted == ["lab"]
 
 
+async def test_restarting_a_server_that_is_an_address(open_pipeline: Open) -> None:
+    steps = "- lab.get_items\n- far.search: {input: {query_list: q_ls, top_k: 1}}\n"
+    opened = open_pipeline(f"  far: http://127.0.0.1:9/mcp\npipeline:\n{steps}")
+    async with opened.running() as keys:
+        await keys.press("S", "down")
+        assert "far  (an address: connected to anew; it is not stopped)" in keys.text()
+        await keys.press("enter")
+        assert opened.tools.restarted == ["far"]
+
+
+async def test_a_long_failure_is_told_in_short(open_pipeline: Open) -> None:
+    opened = open_pipeline(LOOP)
+    async with opened.running() as keys:
+        opened.screen.say("[/] \x1b[2J and so on\n" * 100_000, is_error=True)
+        await keys.pilot.pause()
+        assert "[/] ␛[2J and so on" in keys.text()
+        assert "…" in keys.text()
+
+
 async def test_editing_a_variable(open_pipeline: Open) -> None:
     opened = open_pipeline(LOOP)
     async with opened.running() as keys:

@@ -17,11 +17,11 @@ from workbench.engine.breakpoints import Breakpoint, KeptBreakpoints, Watch
 from workbench.engine.debugger import Debugger
 from workbench.engine.event_log import EventLog
 from workbench.engine.events import Emit, Event
-from workbench.engine.ports import Asked, Reply, Tools
+from workbench.engine.ports import Answering, Asked, Reply, Tools
 from workbench.pipeline.outline import outline_of
 from workbench.pipeline.prepare import Prepared
 from workbench.record.memory_file import MemoryFile, benchmark_name
-from workbench.record.redaction import RedactedTools, Redactor
+from workbench.record.redaction import RedactedAnswering, RedactedTools, Redactor
 from workbench.record.run_record import RunRecord
 
 if TYPE_CHECKING:
@@ -72,15 +72,16 @@ class Wiring:
     _record: RunRecord | None = None
     _debugger: Debugger | None = None
 
-    def debugger(self, emit: Emit) -> Debugger:
-        """A debugger with real servers.
+    def debugger(self, emit: Emit, user: Answering | None = None) -> Debugger:
+        """A debugger with real servers. ``user`` answers what they ask, where there is one.
 
         Raises ``OSError`` where what it gives could not be kept.
         """
         redactor = Redactor.of(self.prepared.parameters, self.prepared.secrets)
         tell = redactor.emit(lambda event: self._tell(event, emit))
         self._memory(redactor).check()
-        tools = RedactedTools(lambda: self._tools(tell), redactor)
+        answering = RedactedAnswering(user, redactor) if user is not None else None
+        tools = RedactedTools(lambda: self._tools(tell, answering), redactor)
         debugger = Debugger(self.prepared, tools, emit=tell, record=lambda: self._new_record(redactor, debugger))
         self._debugger = debugger
         if self.saved is not None:
@@ -130,8 +131,10 @@ class Wiring:
             self._record.told(event)
         emit(event)
 
-    def _tools(self, emit: Emit) -> Tools:
-        return self.tools(emit) if self.tools is not None else server_hub(self.prepared, emit, self.env)
+    def _tools(self, emit: Emit, user: Answering | None) -> Tools:
+        if self.tools is not None:
+            return self.tools(emit)
+        return server_hub(self.prepared, emit, self.env, user)
 
     def _memory(self, redactor: Redactor) -> MemoryFile:
         folder, stem = self.folder / OUTPUT, self.prepared.pipeline.stem
@@ -185,10 +188,12 @@ class Wiring:
                 self.breakpoints_file.write(kept.of_pipeline())
 
 
-def server_hub(prepared: Prepared, emit: Emit, env: Mapping[str, str] = MappingProxyType({})) -> ServerHub:
+def server_hub(
+    prepared: Prepared, emit: Emit, env: Mapping[str, str] = MappingProxyType({}), user: Answering | None = None
+) -> ServerHub:
     """The servers that a pipeline uses, with the limits and rules of its configuration; none is started yet.
 
-    ``env`` is added to the environment of each of them.
+    ``env`` is added to the environment of each of them; ``user`` answers what they ask, where there is one.
     """
     from workbench.mcp.hub import ServerHub
     from workbench.mcp.rules import Rules
@@ -199,13 +204,13 @@ def server_hub(prepared: Prepared, emit: Emit, env: Mapping[str, str] = MappingP
     async def sample(asked: Asked) -> Reply:
         return await PipelineModel(hub.call)(asked)
 
-    has_model = config.sampling == "pipeline" and ALIAS in sources
+    model = sample if ALIAS in sources else None
     hub = ServerHub(
         sources,
         emit,
         call_timeout=config.call_timeout,
         start_timeout=config.start_timeout,
-        answering=Rules(config.elicitation, sample if has_model else None),
+        answering=Rules(config.elicitation, config.sampling, user, model),
         env=env,
     )
     return hub

@@ -141,6 +141,8 @@ class ServerAnswered(ServerEvent):
     """What it was answered, as in MCP."""
     reason: str = ""
     """Why it was refused; empty where it was not."""
+    content: Any = None
+    """What was accepted: a form's values, a model's answer."""
     visit: int | None = None
     """The visit that was running in the server."""
 

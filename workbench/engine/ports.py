@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -80,6 +80,8 @@ class Asked:
     message: str
     request: Mapping[str, Any]
     visit: int | None = None
+    by_model: Callable[[], Awaitable[Reply]] | None = None
+    """Gives the answer of the pipeline's own model to a sampling, where the pipeline has one."""
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from typing import Any
 
 from workbench.engine.events import Emit, ServerAnswered, ServerAsked
 from workbench.engine.ports import Answering, Asked, AskedKind, Reply
+from workbench.mcp.patience import Patience
 from workbench.mcp.rpc import METHOD_NOT_FOUND, RpcError
 
 _KINDS: dict[str, AskedKind] = {"elicitation/create": "elicitation", "sampling/createMessage": "sampling"}
@@ -17,12 +19,18 @@ _REFUSED = -1
 
 @dataclass
 class Questions:
-    """The questions of one server. ``roots`` are the folders it may know of; without any, it is told of none."""
+    """The questions of one server. ``roots`` are the folders it may know of; without any, it is told of none.
+
+    ``patience`` is that with its calls, which does not wear out while it waits for an answer.
+    """
 
     alias: str
     roots: list[dict[str, str]]
     answering: Answering
     emit: Emit
+    patience: Patience
+    _open: dict[int, tuple[asyncio.Future[Reply], int | None]] = field(default_factory=dict)
+    """Number -> the answer that is being found, and the visit that it is about."""
     _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
 
     def capabilities(self) -> dict[str, Any]:
@@ -45,20 +53,43 @@ class Questions:
         request = params if isinstance(params, Mapping) else {}
         return await self._ask(Asked(self.alias, _KINDS[method], _message(request), request, visit))
 
+    def withdraw(self, visit: int | None = None) -> None:
+        """Cancel what was asked during a visit, or everything: the call is over, and nobody needs the answer.
+
+        The server is told so, since not every server drops its questions with the call.
+        """
+        for answering, of_visit in self._open.values():
+            if visit is None or visit == of_visit:
+                answering.cancel()
+
     async def _ask(self, asked: Asked) -> Any:
+        number = next(self._numbers)
         about: dict[str, Any] = {
             "server": self.alias,
-            "number": next(self._numbers),
+            "number": number,
             "kind": asked.kind,
             "visit": asked.visit,
         }
         self.emit(ServerAsked(message=asked.message, request=asked.request, **about))
         reply = Reply("cancel", reason="the server did not wait for an answer")
         try:
-            reply = await self._answer(asked)
+            with self.patience.waiting():
+                reply = await self._answer_or_withdrawal(asked, number)
         finally:
-            self.emit(ServerAnswered(action=reply.action, reason=reply.reason, **about))
+            self.emit(ServerAnswered(action=reply.action, reason=reply.reason, content=reply.content, **about))
         return _form_result(reply) if asked.kind == "elicitation" else _sampling_result(reply)
+
+    async def _answer_or_withdrawal(self, asked: Asked, number: int) -> Reply:
+        answering = asyncio.ensure_future(self._answer(asked))
+        self._open[number] = (answering, asked.visit)
+        try:
+            await asyncio.wait({answering})
+        finally:
+            del self._open[number]
+            answering.cancel()
+        if answering.cancelled():
+            return Reply("cancel", reason="the call that asked is over")
+        return answering.result()
 
     async def _answer(self, asked: Asked) -> Reply:
         if asked.kind == "elicitation" and asked.request.get("mode", "form") != "form":

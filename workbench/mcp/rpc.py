@@ -19,6 +19,7 @@ from workbench.mcp.framing import Envelope, decode, encode
 from workbench.mcp.wire import Outgoing, Wire
 
 METHOD_NOT_FOUND = -32601
+_INTERNAL_ERROR = -32603
 _CANCEL_SECONDS = 2.0
 _REMEMBERED_STDERR_LINES = 200
 
@@ -107,7 +108,7 @@ class Connection:
         answer.add_done_callback(lambda done: done.cancelled() or done.exception())  # it may come before it is awaited
         self._requests[number] = _Request(answer, on_progress)
         try:
-            await self._send(line, method, number)
+            await self._send(line, method, number, visit)
             written = time.time()
             if self.lost.is_set():  # before there was a request that could have heard of it
                 raise ConnectionLost
@@ -125,7 +126,7 @@ class Connection:
         message: dict[str, Any] = {"jsonrpc": "2.0", "method": method}
         if params is not None:
             message["params"] = params
-        await self._send(encode(message), method, None, about)
+        await self._send(encode(message), method, None, self._visits.get(about or 0))
 
     @property
     def busy(self) -> bool:
@@ -155,6 +156,8 @@ class Connection:
     def received(self, envelope: Envelope, line: bytes, started: float, at: float) -> None:
         params = decode(envelope.params) if envelope.method is not None and envelope.params else None
         visit = self._visit_of(envelope, params)
+        if visit is None and envelope.method is not None and envelope.id is not None:
+            visit = self._only_visit()  # a question belongs to the call under way, but does not say so
         self._record(line, started, at, way="received", method=envelope.method, id=envelope.id, visit=visit)
         if envelope.method is None:
             self._answered(envelope, started)
@@ -186,9 +189,8 @@ class Connection:
 
     # ---- parts of the above
 
-    async def _send(self, line: bytes, method: str | None, number: int | str | None, about: int | None = None) -> None:
+    async def _send(self, line: bytes, method: str | None, number: int | str | None, visit: int | None) -> None:
         now = time.time()
-        visit = self._visits.get(number if number is not None else about or 0)
         self._record(line, now, now, way="sent", method=method, id=number, visit=visit)
         if self._wire is None:
             raise ConnectionLost
@@ -220,7 +222,7 @@ class Connection:
             request.answer.set_result((envelope.result, came))
 
     def _answer(self, number: int | str, method: str, params: Any, visit: int | None) -> None:
-        asking = self._send_answer(number, method, params, visit or self._only_visit())
+        asking = self._send_answer(number, method, params, visit)
         self._answers[number] = task = asyncio.get_running_loop().create_task(asking)
         task.add_done_callback(lambda _: self._answers.pop(number, None))
 
@@ -237,8 +239,13 @@ class Connection:
             answer["result"] = await self._respond(method, params, visit)
         except RpcError as error:
             answer["error"] = {"code": error.code, "message": str(error)}
+        try:
+            line = encode(answer)
+        except (TypeError, ValueError) as no_form:
+            error_body = {"code": _INTERNAL_ERROR, "message": f"the answer has no JSON form: {str(no_form)!a}"}
+            line = encode({"jsonrpc": "2.0", "id": number, "error": error_body})
         with contextlib.suppress(ConnectionLost):
-            await self._send(encode(answer), None, number)
+            await self._send(line, None, number, visit)
 
     def _progressed(self, params: dict[str, Any]) -> None:
         token = params.get("progressToken")

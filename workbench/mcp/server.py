@@ -13,6 +13,7 @@ from workbench.engine.events import Emit, ServerExited, ServerFailed, ServerRead
 from workbench.engine.ports import Answering, Call, CallResult, ServerGone, ServerStartFailed, Timing, ToolFailed
 from workbench.mcp import failures
 from workbench.mcp.framing import decode, encode
+from workbench.mcp.patience import Patience
 from workbench.mcp.peer import Peer
 from workbench.mcp.questions import Questions
 from workbench.mcp.results import (
@@ -63,7 +64,8 @@ class Server:
         self._peer = peer
         self._emit = emit
         self._limits = replace(limits, start=limits.start or peer.start_timeout)
-        self._questions = Questions(alias, peer.roots, answering, emit)
+        self._patience = Patience(limits.call)
+        self._questions = Questions(alias, peer.roots, answering, emit, self._patience)
         self._connection = Connection(alias, emit, self._questions.respond)
         self._is_reached = False
         self._wrapped: set[str] = set()
@@ -89,7 +91,7 @@ class Server:
         asked = time.time()
         await self.declaration()
         try:
-            async with asyncio.timeout(self._limits.call):
+            async with self._patience.for_a_call():
                 return await self._call(call, asked)
         except TimeoutError as error:
             raise self._failed(call, f"no answer within {self._limits.call:g} s") from error
@@ -104,6 +106,8 @@ class Server:
             reason = self._connection.why_lost or self._peer.ending(self._status.code)
             message = failures.gone(self._alias, reason, self.status.stderr, call.tool)
             raise ServerGone(message, alias=self._alias, tool=call.tool) from error
+        finally:
+            self._questions.withdraw(call.visit if self._connection.busy else None)
 
     async def stop(self) -> None:
         """End it, whatever it is doing. Nothing of it is left afterwards."""

@@ -82,12 +82,12 @@ class Configuration:
         return seconds
 
     @property
-    def elicitation(self) -> Literal["refuse", "defaults"]:
-        return self._value("elicitation") or "refuse"
+    def elicitation(self) -> Literal["ask", "refuse", "defaults"]:
+        return self._value("elicitation") or "ask"
 
     @property
-    def sampling(self) -> Literal["refuse", "pipeline"]:
-        return self._value("sampling") or "refuse"
+    def sampling(self) -> Literal["ask", "refuse", "pipeline"]:
+        return self._value("sampling") or "ask"
 
     def _value(self, name: str) -> Any:
         setting = self.settings.get(name)
@@ -160,7 +160,8 @@ def _choice(*choices: str) -> Callable[[nodes.Node, Path], str]:
         if isinstance(node, yaml.ScalarNode) and node.value in choices:
             return str(node.value)
         shown = f"`{node.value}`" if isinstance(node, yaml.ScalarNode) else nodes.kind(node)
-        raise _Wrong(f"must be {' or '.join(f'`{choice}`' for choice in choices)}, not {shown}")
+        *others, last = (f"`{choice}`" for choice in choices)
+        raise _Wrong(f"must be {', '.join(others)} or {last}, not {shown}")
 
     return read
 
@@ -189,17 +190,17 @@ KEYS = (
     Key("call_timeout", "seconds after which a call without an answer is given up", "none", _seconds),
     Key(
         "elicitation",
-        "what a server hears that asks the user something while nobody is there to answer: `refuse`, or `defaults` "
-        "(the defaults of its form, refused where a required field has none)",
-        "refuse",
-        _choice("refuse", "defaults"),
+        "what a server hears that asks the user something: `ask` (the user at the screen answers; refused where "
+        "there is none), `refuse`, or `defaults` (those of its form, refused where a required field has none)",
+        "ask",
+        _choice("ask", "refuse", "defaults"),
     ),
     Key(
         "sampling",
-        "what a server hears that asks for a model's answer: `refuse`, or `pipeline` (the tool `generate` of the "
-        "pipeline's server `generation` answers)",
-        "refuse",
-        _choice("refuse", "pipeline"),
+        "what a server hears that asks for a model's answer: `ask` (the user at the screen decides; refused where "
+        "there is none), `refuse`, or `pipeline` (the tool `generate` of the pipeline's server `generation` answers)",
+        "ask",
+        _choice("ask", "refuse", "pipeline"),
     ),
     Key("servers.<alias>.python", "`python` for one server", "`python`", _python, ("project",)),
     Key("servers.<alias>.env", "names for one server, beyond those of `env`", "none", _names, ("project",)),

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from workbench.engine.events import Emit, Event
-from workbench.engine.ports import Call, CallResult, Edit, Tools, ToolsError
+from workbench.engine.ports import Answering, Asked, AskedKind, Call, CallResult, Edit, Reply, Tools, ToolsError
 from workbench.pipeline.declaration import ServerDeclaration
 from workbench.pipeline.parameters import ParameterSet
 from workbench.pipeline.project import ServerSource
@@ -25,9 +25,9 @@ class Redactor:
         self._bytes: dict[bytes, bytes] = {}
         self.learn(secrets)
 
-    def learn(self, secrets: frozenset[str]) -> None:
+    def learn(self, secrets: Iterable[str]) -> None:
         """Mask these too from now on."""
-        self._secrets |= secrets
+        self._secrets = self._secrets.union(secrets)
         texts = self._secrets | {json.dumps(secret)[1:-1] for secret in self._secrets}
         longest_first = sorted(texts, key=len, reverse=True)
         self._masks = {text: masked(text) for text in longest_first}
@@ -88,6 +88,25 @@ class Redactor:
             elif isinstance(value, list | dict):
                 changed[name] = self.value(value)
         return replace(event, **changed) if changed else event
+
+
+class RedactedAnswering:
+    """Answers in which users give secrets away: these are masked before anyone hears of the answer."""
+
+    def __init__(self, user: Answering, redactor: Redactor) -> None:
+        self._user = user
+        self._redactor = redactor
+
+    @property
+    def kinds(self) -> frozenset[AskedKind]:
+        return self._user.kinds
+
+    async def answer(self, asked: Asked) -> Reply:
+        reply = await self._user.answer(asked)
+        secrets = frozenset(secrets_in("", reply.content))
+        if secrets:
+            self._redactor.learn(secrets)
+        return reply
 
 
 class RedactedTools:

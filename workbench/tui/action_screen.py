@@ -20,7 +20,7 @@ from workbench.tui.inputs import Line
 from workbench.tui.net import Guarded
 from workbench.tui.previews import full_text
 from workbench.tui.rows import Part, RowsView
-from workbench.tui.text import visible
+from workbench.tui.text import brief
 
 
 class FindBar(Guarded, Horizontal):
@@ -88,7 +88,7 @@ class ActionScreen(Guarded, Screen[T]):
         raise NotImplementedError
 
     def say(self, text: str, *, is_error: bool = False) -> None:
-        self.notify(visible(text), severity="error" if is_error else "information", markup=False)
+        self.notify(brief(text), severity="error" if is_error else "information", markup=False)
 
     # ---- commands
 

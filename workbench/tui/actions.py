@@ -63,6 +63,7 @@ WORKBENCH = (
         _RUN,
         title="answers from recording",
     ),
+    Action("answer", ("a",), "answer a server that waits, after looking around first", _RUN, title="answer a server"),
     Action("restart", ("R",), "begin the run anew", _RUN, title="restart run"),
     Action("reload", ("L",), "read the files anew that were saved in an editor; what has run is kept", _RUN),
     Action("restart_server", ("S",), "start a server anew, or those whose state going back left behind", _RUN),

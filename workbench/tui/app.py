@@ -15,17 +15,16 @@ from textual.driver import Driver
 from textual.message import Message
 
 from workbench.cases.saved_run import SavedRun
-from workbench.engine.debugger import Debugger
-from workbench.engine.events import Emit, Event
+from workbench.engine.events import Event
 from workbench.pipeline.prepare import Prepared
-from workbench.tui.bridge import CommandFailed, EngineThread
+from workbench.tui.bridge import CommandFailed, EngineThread, MakeDebugger
 from workbench.tui.dialogs import Confirm
 from workbench.tui.model import Clock, Model
 from workbench.tui.net import SafeApp
 from workbench.tui.palette import ActionCommands, Palette
 from workbench.tui.problem_log import log_problem
 from workbench.tui.terminal import Terminal
-from workbench.tui.text import visible
+from workbench.tui.text import brief, visible
 from workbench.tui.themes import load_themes
 from workbench.tui.workbench_screen import WorkbenchScreen
 
@@ -61,7 +60,7 @@ class ThemedApp(SafeApp[Outcome]):
         if dark is not None:
             self.theme = dark
         for complaint in complaints:
-            self.notify(visible(complaint), severity="warning", markup=False)
+            self.notify(brief(complaint), severity="warning", markup=False)
 
     def on_mount(self) -> None:
         if not self.is_headless:
@@ -95,7 +94,7 @@ class WorkbenchApp(ThemedApp):
     def __init__(
         self,
         prepared: Prepared,
-        make_debugger: Callable[[Emit], Debugger],
+        make_debugger: MakeDebugger,
         *,
         clock: Clock = time.time,
         starts_servers: bool = True,
@@ -115,7 +114,7 @@ class WorkbenchApp(ThemedApp):
     def on_mount(self) -> None:
         self.call_after_refresh(self.engine.start, starts_servers=self._starts_servers)
         for warning in self.engine.debugger.prepared.warnings[:_WARNINGS_SHOWN]:
-            self.notify(visible(str(warning)), severity="warning", markup=False)
+            self.notify(brief(str(warning)), severity="warning", markup=False)
 
     # ---- the engine
 
@@ -137,7 +136,7 @@ class WorkbenchApp(ThemedApp):
         if failed.bug is not None:
             file = log_problem(failed.bug)
             message += f" (more in {file})" if file is not None else ""
-        self.notify(visible(message), severity="error", markup=False)
+        self.notify(brief(message), severity="error", markup=False)
 
     # ---- the end
 
@@ -192,7 +191,7 @@ class ReplayApp(ThemedApp):
 
 def run_workbench(
     prepared: Prepared,
-    make_debugger: Callable[[Emit], Debugger],
+    make_debugger: MakeDebugger,
     *,
     starts_servers: bool = True,
 ) -> Outcome:

@@ -15,9 +15,10 @@ from typing import Any
 from workbench.engine.debugger import Debugger
 from workbench.engine.events import Emit, Event, RunFinished, ServerFailed, Stopped
 from workbench.engine.inputs import StepError
-from workbench.engine.ports import ToolsError
+from workbench.engine.ports import Answering, ToolsError
 from workbench.engine.state import CommandRefused
 from workbench.pipeline.problems import PipelineError
+from workbench.tui.user import User
 
 FLUSH_SECONDS = 0.1
 _FOR_THE_USER = (CommandRefused, ToolsError, StepError, PipelineError, OSError)
@@ -36,8 +37,14 @@ class CommandDone:
     """A command came to its end; what it changed may be seen now."""
 
 
-Told = Event | CommandDone | CommandFailed
-_URGENT = (Stopped, RunFinished, ServerFailed, CommandDone, CommandFailed)
+@dataclass(frozen=True)
+class QuestionsChanged:
+    """A server asks the user something, or does not wait for the answer any more."""
+
+
+Told = Event | CommandDone | CommandFailed | QuestionsChanged
+MakeDebugger = Callable[[Emit, Answering], Debugger]
+_URGENT = (Stopped, RunFinished, ServerFailed, CommandDone, CommandFailed, QuestionsChanged)
 
 
 class EngineThread:
@@ -47,7 +54,7 @@ class EngineThread:
     a second at most, and at once when the run stops.
     """
 
-    def __init__(self, make_debugger: Callable[[Emit], Debugger], notify: Callable[[], None]) -> None:
+    def __init__(self, make_debugger: MakeDebugger, notify: Callable[[], None]) -> None:
         self._notify = notify
         self._told: deque[Told] = deque()
         self._flush: asyncio.TimerHandle | None = None
@@ -55,7 +62,8 @@ class EngineThread:
         self._is_closing = False
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._serve, name="engine", daemon=True)
-        self.debugger = make_debugger(self._emit)
+        self.user = User(lambda: self._tell(QuestionsChanged()))
+        self.debugger = make_debugger(self._emit, self.user)
 
     def start(self, *, starts_servers: bool = True) -> None:
         """Start the thread and open the session; the servers come up while the screen is already there."""

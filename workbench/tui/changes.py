@@ -13,6 +13,7 @@ from workbench.engine.recording import Answers
 from workbench.engine.timeline import Timeline
 from workbench.engine.values import count_of
 from workbench.pipeline.model import BranchStep
+from workbench.pipeline.project import ServerSource
 from workbench.tui.action_screen import ActionScreen
 from workbench.tui.breakpoint_list import BreakpointList
 from workbench.tui.bridge import EngineThread
@@ -211,7 +212,7 @@ class Changes:
 
     def restart_server(self) -> None:
         """Those whose state is ahead of the cursor come first, and go together."""
-        aliases = self._debugger.prepared.pipeline.used_aliases()
+        aliases = {_restart_words(source): source.alias for source in self._debugger.prepared.used_sources().values()}
         stateful = self._debugger.out_of_step()
         together = [f"{' and '.join(stateful)}: back to the state of this place"] if stateful else []
 
@@ -219,7 +220,7 @@ class Changes:
             if name in together:
                 self._engine.submit(self._debugger.restart_servers)
             elif name is not None:
-                self._engine.submit(self._debugger.restart_server, name)
+                self._engine.submit(self._debugger.restart_server, aliases[name])
 
         self._screen.app.push_screen(Choose("Restart which server?", [*together, *aliases]), chosen)
 
@@ -254,6 +255,15 @@ class Changes:
 
     async def _call(self, command: Callable[..., Any], *args: Any) -> None:
         await self._engine.call(command, *args)
+
+
+def _restart_words(source: ServerSource) -> str:
+    """A server that is an address runs elsewhere: only our session with it is begun anew."""
+    return (
+        source.alias
+        if source.address is None
+        else f"{source.alias}  (an address: connected to anew; it is not stopped)"
+    )
 
 
 def _timeline_words(timeline: Timeline, present: int) -> str:

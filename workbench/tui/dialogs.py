@@ -25,7 +25,7 @@ class Dialog(Guarded, ModalScreen[T]):
     """A screen over the screen, closed once: a second key that was pressed in haste must not close the one below."""
 
     def dismiss(self, result: T | None = None) -> AwaitComplete:
-        return super().dismiss(result) if self.is_current else AwaitComplete.nothing()  # type: ignore[no-untyped-call]
+        return super().dismiss(result) if self.is_active else AwaitComplete.nothing()  # type: ignore[no-untyped-call]
 
 
 class Confirm(Dialog[bool]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -17,6 +17,7 @@ from workbench.engine.events import (
     LogPrinted,
     Reloaded,
     RunFinished,
+    ServerAnswered,
     ServerExited,
     ServerFailed,
     ServerOutput,
@@ -39,6 +40,7 @@ from workbench.record.redaction import Redactor
 from workbench.tui.heard import Heard
 from workbench.tui.progress import Progress
 from workbench.tui.traffic_log import TrafficLog
+from workbench.tui.user import OpenQuestion
 
 Clock = Callable[[], float]
 """Gives Unix seconds: ``time.time``, or a clock that stands still."""
@@ -77,6 +79,8 @@ class Model:
         self.lens: int | None = None
         self.saved_files: tuple[str, ...] = ()
         """The files of the pipeline that were saved since it was read."""
+        self.asked: Sequence[OpenQuestion] = ()
+        """What servers wait for the user to answer."""
         self.is_pausing = False
         """Whether a pause was asked for since the run last went on; it comes after the step that is running."""
         self._begin()
@@ -127,7 +131,7 @@ class Model:
             case Edited():
                 self._at_stop = self.debugger.state.pool
                 self.timeline.append(Entry(event))
-            case StepSkipped() | RunFinished() | LogPrinted():
+            case StepSkipped() | RunFinished() | LogPrinted() | ServerAnswered():
                 self.timeline.append(Entry(event))
             case VisitProgress():
                 self.heard.take(event)

@@ -48,6 +48,10 @@ def reason_parts(model: Model, width: int) -> tuple[list[Part], list[Part]]:
 
 def _why(model: Model, state: State) -> Part:
     """Why it stands, in one line; while it runs, how far its call is, and that it will be the last one."""
+    if model.asked:
+        asked = model.asked[0].asked
+        more = f" (and {len(model.asked) - 1} more)" if len(model.asked) > 1 else ""
+        return Part(f"{asked.server} waits for an answer{more}: {model.without_secrets(asked.message[:400])}", "mark")
     if state.is_past and state.stop is not None and state.stop.reason == "went back":
         offer = "; S restarts" if model.debugger.out_of_step() else ""
         return Part(f"in the past: {state.stop.why}{offer}; running on begins a fork", "mark")
@@ -92,7 +96,9 @@ def _rounds(model: Model, state: State) -> Iterator[str]:
 def _hint(model: Model, state: State) -> list[Part]:
     """What the keys at hand would do now."""
     hints: list[tuple[str, str]]
-    if state.status == "running":
+    if model.asked:
+        hints = [("a", "answers"), ("x", "cancels the call")]
+    elif state.status == "running":
         hints = [*([] if model.is_pausing else [("F6", "pauses")]), ("x", "cancels the call")]
     elif state.status == "finished":
         memory = [("", f"saved as {state.memory.rpartition('/')[2]}")] if state.memory else []

@@ -7,9 +7,10 @@ from textual.content import Content
 
 from workbench.engine.visible import one_line, visible
 
-__all__ = ["column", "content", "fit", "one_line", "visible"]
+__all__ = ["brief", "column", "content", "fit", "one_line", "visible"]
 
 ELLIPSIS = "…"
+_BRIEF_CHARACTERS = 600
 
 
 def content(text: str) -> Content:
@@ -24,6 +25,11 @@ def fit(text: str, cells: int) -> str:
     if len(text) <= cells and cell_len(text) <= cells:
         return text
     return set_cell_size(text[: 4 * cells], cells - 1).rstrip(" ") + ELLIPSIS
+
+
+def brief(text: str) -> str:
+    """Text for a notification: the beginning of a long one, since a notification covers what it is laid over."""
+    return visible(text if len(text) <= _BRIEF_CHARACTERS else text[:_BRIEF_CHARACTERS] + ELLIPSIS)
 
 
 def column(text: str, cells: int) -> str:

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from workbench.engine.events import Edited, Forked, LogPrinted, RunFinished, StepSkipped, VisitFailed, VisitFinished
+from workbench.engine.events import (
+    Edited,
+    Forked,
+    LogPrinted,
+    RunFinished,
+    ServerAnswered,
+    StepSkipped,
+    VisitFailed,
+    VisitFinished,
+)
 from workbench.tui.model import Entry, Model
 from workbench.tui.previews import duration
 from workbench.tui.rows import Part, Row, RowsView
@@ -52,6 +61,10 @@ class Timeline(RowsView):
                 return Row((Part("    "), Part(f"{event.what} {event.name}{item} edited", "mark")))
             case LogPrinted():
                 return Row((Part("  ◇ ", "mark"), Part(event.text), Part(f"  {event.step}", "dim")))
+            case ServerAnswered():
+                what = "a model's answer" if event.kind == "sampling" else "a form"
+                said = Part(f"{event.server} asked for {what}: {event.action}", "mark")
+                return Row((Part("    "), said, Part(f"  {event.reason}", "dim")))
             case Forked():
                 return Row((Part("    "), Part(f"fork {event.number} of {event.parent}", "mark")))
             case RunFinished():

@@ -21,6 +21,7 @@ from workbench.tui.model import Model
 from workbench.tui.pane_screen import PaneScreen
 from workbench.tui.panes import PaneArea
 from workbench.tui.pipeline_tree import PipelineTree
+from workbench.tui.questions import Questions
 from workbench.tui.reloading import LOOK_SECONDS, Reloading
 from workbench.tui.rows import RowsView
 from workbench.tui.snapshots import Snapshots
@@ -54,6 +55,7 @@ class WorkbenchScreen(PaneScreen):
         self._engine = engine
         self._model = model
         self._changes = Changes(self, engine, model)
+        self._questions = Questions(self, engine, model)
         self._reloading = Reloading(self, engine, model)
         self._shown_pipeline = engine.debugger.prepared
         self._seen_stop: object = None
@@ -72,11 +74,16 @@ class WorkbenchScreen(PaneScreen):
 
     # ---- showing
 
+    def on_screen_resume(self) -> None:
+        self._questions.look()
+        self._show_status()
+
     def show_run(self) -> None:
         """Show how things stand, after events have come in."""
         if self._engine.debugger.prepared is not self._shown_pipeline:
             self._show_pipeline()
         self._take_lens_off_what_is_gone()
+        self._questions.look()
         self._show_status()
         self._tree.show()
         self._variables.show_pool()
@@ -247,6 +254,9 @@ class WorkbenchScreen(PaneScreen):
 
     def action_cancel(self) -> None:
         self._engine.submit(self._engine.debugger.cancel)
+
+    def action_answer(self) -> None:
+        self._questions.bring()
 
     def action_switch_timeline(self) -> None:
         self._changes.switch_timeline()
