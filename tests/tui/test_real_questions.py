@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from workbench.cli.wiring import Wiring
+from workbench.api.wiring import Wiring
 
 from tests.tui.support import Keys, Opened
 from workbench.engine.events import ServerReady
