@@ -65,6 +65,7 @@ class QuestionDialog(Dialog[None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog -asked") as dialog:
+            dialog.border_title = content(self._mask(self._asking.who))
             dialog.border_subtitle = self.keys()
             yield QuestionText(self._mask(self.question_text()), self.QUESTION_PART)
             yield from self.compose_answer()
@@ -83,9 +84,9 @@ class QuestionDialog(Dialog[None]):
         self._since = time.monotonic()
 
     def on_resize(self) -> None:
-        self.call_after_refresh(self._show_title)
+        self.call_after_refresh(self._tell_how_to_scroll)
 
-    def _show_title(self) -> None:
+    def _tell_how_to_scroll(self) -> None:
         scrolls = " · ^↑ ^↓ scroll the question" if self.query_one(QuestionText).is_cut else ""
         self.query_one(".dialog").border_title = content(self._mask(self._asking.who) + scrolls)
 
