@@ -58,16 +58,7 @@ class Flow:
     def reads(self, visit: SavedVisit) -> dict[str, str]:
         """Argument -> the variable that it is; a guessed argument has the variable's name."""
         if visit.number not in self._reads:
-            binding = self.binding(visit)
-            self._reads[visit.number] = (
-                {
-                    argument: source.name
-                    for argument, source in binding.inputs.items()
-                    if isinstance(source, FromVariable)
-                }
-                if binding is not None
-                else {name: name for name in self._guessed_reads(visit)}
-            )
+            self._reads[visit.number] = self._bound_reads(visit) or {n: n for n in self._guessed_reads(visit)}
         return self._reads[visit.number]
 
     def writer(self, name: str, before: int, item: int) -> SavedVisit | None:
@@ -79,7 +70,7 @@ class Flow:
             if self.run.is_item_list(value, name):
                 if is_unset(value[item]) or not self._worked_on(visit, item):
                     continue
-                earlier = visits[place - 1].saved[name] if place else None
+                earlier: Any = visits[place - 1].saved[name] if place else None
                 if self._may_be_kept(visit) and self.run.is_item_list(earlier, name) and earlier[item] == value[item]:
                     continue
             return visit
@@ -148,7 +139,14 @@ class Flow:
         takes_prompts = binding is not None and "prompt_ls" in binding.inputs
         return "generation" if takes_prompts or tool.startswith("generate") or alias == "generation" else "other"
 
+    def _bound_reads(self, visit: SavedVisit) -> dict[str, str]:
+        binding = self.binding(visit)
+        inputs = binding.inputs.items() if binding is not None else ()
+        return {argument: source.name for argument, source in inputs if isinstance(source, FromVariable)}
+
     def _guessed_reads(self, visit: SavedVisit) -> Sequence[str]:
+        if self.binding(visit) is not None:
+            return ()
         before = [name for name, visits in self.writers.items() if visits[0].number < visit.number]
         match self.kind(visit):
             case "prompt" | "search":
