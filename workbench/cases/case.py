@@ -8,7 +8,7 @@ from workbench.cases.corpus import Corpus
 from workbench.cases.gold import Golds, excerpt
 from workbench.cases.saved_run import SavedVisit
 from workbench.cases.study import ItemRow, Study
-from workbench.cases.tracing import Link, Stage, Trace, found_before, trace
+from workbench.cases.tracing import Link, Stage, Trace, found_before, prompts_for, trace
 from workbench.cases.verdict import Shown, Sure, Verdict, step_of
 
 
@@ -52,14 +52,21 @@ class Case:
         return found_before(self.study.flow, self.item, self.before_prompt)
 
     @cached_property
+    def every_prompt(self) -> list[Link]:
+        """Every prompt that was made for the item, in order."""
+        return prompts_for(self.study.flow, self.item)
+
+    @cached_property
     def search(self) -> SavedVisit | None:
-        """The last search for the item: one that does not only put passages together."""
+        """The last search for the item."""
+        visits = [link.visit for link in reversed(self.everything_found)]
+        return next((visit for visit in visits if self.is_search(visit)), visits[0] if visits else None)
+
+    def is_search(self, visit: SavedVisit) -> bool:
+        """Whether a visit that gives passages looked for them: one that reads passages only puts them together."""
         flow = self.study.flow
-        for link in reversed(self.everything_found):
-            reads = flow.reads(link.visit).values()
-            if not any(flow.kind(v) == "search" for n in reads for v in flow.writers.get(n, ())):
-                return link.visit
-        return self.everything_found[-1].visit if self.everything_found else None
+        reads = flow.reads(visit).values()
+        return not any(flow.kind(v) == "search" for name in reads for v in flow.writers.get(name, ()))
 
     @property
     def is_telling(self) -> bool:

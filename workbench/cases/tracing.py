@@ -11,6 +11,8 @@ from workbench.cases.study import Study, text_of
 
 Stage = Literal["data", "retrieval", "prompt", "generation", "extraction", "evaluation", "control", "unknown"]
 _LONGEST = 64
+_START = 40
+"""Characters by which a passage is known again in a prompt."""
 
 
 @dataclass(frozen=True)
@@ -21,8 +23,8 @@ class Link:
     visit: SavedVisit
     name: str
     text: str
-    count: int = 1
-    """How many passages it holds."""
+    starts: tuple[str, ...] = ()
+    """How each of its passages begins."""
 
 
 @dataclass(frozen=True)
@@ -120,5 +122,17 @@ def found_before(flow: Flow, item: int, before: int) -> list[Link]:
     return found
 
 
+def prompts_for(flow: Flow, item: int) -> list[Link]:
+    """Every prompt that was made for an item, in order."""
+    return [
+        Link("prompt", visit, name, text_of(flow.run.of_item(value, item, name)))
+        for visit in flow.run.visits
+        if flow.kind(visit) == "prompt"
+        for name, value in visit.saved.items()
+    ]
+
+
 def _found(entry: Any, visit: SavedVisit, name: str) -> Link:
-    return Link("retrieval", visit, name, text_of(entry), len(entry) if is_list(entry) else 1)
+    passages = [text_of(passage) for passage in entry] if is_list(entry) else [text_of(entry)]
+    starts = tuple(passage.strip()[:_START] for passage in passages if passage.strip())
+    return Link("retrieval", visit, name, "\n".join(passages), starts)

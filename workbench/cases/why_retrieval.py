@@ -36,6 +36,30 @@ def found_elsewhere(case: Case) -> Verdict | None:
     return case.verdict("prompt", "other variable", sentence, at=prompt, expected=expected, found=found)
 
 
+def lost_on_the_way(case: Case) -> Verdict | None:
+    """In a loop, what a search found was never read by a later prompt: the next search could not build on it."""
+    prompts = case.every_prompt
+    for link in case.everything_found:
+        if not (link.visit.places and link.visit.places[0].round and case.is_search(link.visit)):
+            continue
+        later = [prompt for prompt in prompts if prompt.visit.number > link.visit.number]
+        seen = [prompt for prompt in prompts if prompt.visit.number < link.visit.number]
+        new = [start for start in link.starts if not any(start in prompt.text for prompt in seen)]
+        if not new or not later or any(start in prompt.text for start in new for prompt in later):
+            continue
+        carrier = next((o for o in _after(case, link) if o.name != link.name and _holds(o, new)), None)
+        replaced = _replaced_by(case, carrier) if carrier is not None else None
+        expected, found = case.shown(link, "found"), case.shown(later[0], "next prompt")
+        if replaced is not None and carrier is not None:
+            sentence = (
+                f"it wrote over {carrier.name} what visit {link.visit.number} had found; no prompt ever read that"
+            )
+            return case.verdict("retrieval", "replaced", sentence, at=replaced, expected=expected, found=found)
+        sentence = f"what it found in {link.name} is in no later prompt: nothing merged it"
+        return case.verdict("retrieval", "not merged", sentence, at=link.visit, expected=expected, found=found)
+    return None
+
+
 def control(case: Case) -> Verdict | None:
     """The gold is in no passage, and the item was kept from the search that was still to come."""
     known = case.study.opened.pipeline
@@ -57,7 +81,7 @@ def retrieval(case: Case) -> Verdict | None:
     if not case.golds.are_telling or (case.search is None and not case.passages):
         return None
     read = case.passages[-1] if case.passages else None
-    got = read.count if read is not None else 0
+    got = len(read.starts) if read is not None else 0
     nothing = "no passage was found" if not got else f"none of the {count_of(got, 'passage')} holds the gold"
     reason, more = "not found", ""
     sure: Sure = "likely"
@@ -83,10 +107,15 @@ def _by_rank(rank: int | None, got: int) -> tuple[str, str]:
 
 def _replaced_by(case: Case, link: Link) -> SavedVisit | None:
     """The visit that wrote the variable of ``link`` next for the item, without the gold."""
-    for later in case.everything_found:
-        if later.visit.number > link.visit.number and later.name == link.name:
-            return later.visit
-    return None
+    return next((later.visit for later in _after(case, link) if later.name == link.name), None)
+
+
+def _after(case: Case, link: Link) -> list[Link]:
+    return [other for other in case.everything_found if other.visit.number > link.visit.number]
+
+
+def _holds(link: Link, starts: list[str]) -> bool:
+    return any(start in link.text for start in starts)
 
 
 def _ended_early(case: Case, loop: LoopStep, last: Turn) -> Verdict:

@@ -15,11 +15,9 @@ from workbench.cases.case import Case
 from workbench.cases.gold import Golds
 from workbench.cases.saved_run import SavedVisit
 from workbench.cases.verdict import Shown, Sure, Verdict
-from workbench.cases.why_retrieval import control, found_elsewhere, retrieval
+from workbench.cases.why_retrieval import control, found_elsewhere, lost_on_the_way, retrieval
 
 _ERROR = re.compile(
-    r"\s*[\[(<*]*(error|exception|traceback|toolerror|internal server error|http \d{3})\b", re.IGNORECASE
-)
     r"\s*[\[(<*]*(error|exception|traceback|toolerror|internal server error|http \d{3})\b", re.IGNORECASE
 )
 _OPEN_BOX = re.compile(r"\\boxed\s*\{[^{}]*$")
@@ -195,8 +193,7 @@ def lost_in_prompt(case: Case) -> Verdict | None:
     lost = next((link for link in case.prompts if not case.has_gold(link)), None)
     if lost is None:
         return None
-    first = source.text.strip()[:20]
-    is_cut = bool(first) and first in lost.text
+    is_cut = any(start[:20] in lost.text for start in source.starts)
     reason = "cut off" if is_cut else "dropped"
     how = "it has the passages only in part" if is_cut else "it has none of the passages"
     return case.verdict(
@@ -233,6 +230,7 @@ RULES: tuple[Callable[[Case], Verdict | None], ...] = (
     not_answered,
     lost_in_prompt,
     found_elsewhere,
+    lost_on_the_way,
     control,
     retrieval,
     nothing_known,
