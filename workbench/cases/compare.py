@@ -101,7 +101,8 @@ class Comparison:
     def _pair(self, first: ItemRow, second: ItemRow) -> ItemPair:
         metric = self.first.metric
         one, other = first.scores.get(metric), second.scores.get(metric)
-        outcome: Outcome = "same" if first.prediction == second.prediction else "changed"
+        are_known = self.first.roles.prediction is not None and self.second.roles.prediction is not None
+        outcome: Outcome = "changed" if are_known and first.prediction != second.prediction else "same"
         if one is not None and other is not None and one != other:
             outcome = "better" if other > one else "worse"
         return ItemPair(first, second, outcome, self._parting(first.item, second.item))
@@ -153,5 +154,7 @@ def _aligned(first: Study, second: Study) -> Iterator[tuple[SavedVisit | None, S
             yield from ((None, visit) for visit in other[c:d])
 
 
-def _key(visit: SavedVisit, has_places: bool) -> tuple[str, str]:
-    return visit.step, visit.place_text.split(" ", 1)[-1] if has_places and " " in visit.place_text else ""
+def _key(visit: SavedVisit, has_places: bool) -> tuple[object, ...]:
+    """What two visits must share: not the step's path, which another step before it would change."""
+    place = visit.place if has_places else None
+    return (visit.step, place.round, place.branch) if place is not None else (visit.step,)

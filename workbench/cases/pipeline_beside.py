@@ -12,7 +12,7 @@ from workbench.pipeline.model import Pipeline
 from workbench.pipeline.parameters import ParameterSet
 from workbench.pipeline.prepare import prepare
 from workbench.pipeline.problems import PipelineError
-from workbench.pipeline.project import project_folder
+from workbench.pipeline.project import project_folder, shipped_folder
 from workbench.pipeline.reader import read_pipeline
 from workbench.pipeline.secrets import secrets_of_environment
 
@@ -54,7 +54,7 @@ def known_pipeline(
 
 
 def pipeline_beside(run: Path) -> Path | None:
-    """The pipeline file whose name is in that of a memory file, in the folders around it; None where there is none."""
+    """The pipeline file whose name is in that of a memory file, in the folders around it, else one that ragwb ships."""
     found = _NAME.fullmatch(run.stem)
     if found is None:
         return None
@@ -76,3 +76,4 @@ def _folders(run: Path) -> Iterator[Path]:
         yield folder
         yield folder / "pipelines"
         yield folder / "examples"
+    yield shipped_folder() / "pipelines"
