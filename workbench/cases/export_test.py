@@ -81,7 +81,6 @@ def _test(opened: OpenedRun, pipeline: Path, visit: SavedVisit) -> str:
         raise NoTest(f"{visit.step} is a router: what it returned is not kept, only the items' branches")
     items = recorded.items
     kept = {name: _part(opened, name, value, items) for name, value in visit.saved.items()}
-    is_prompt = binding.declaration.kind == "prompt"
     return _TEMPLATE.format(
         number=recorded.number,
         file=opened.run.file.name,
@@ -95,9 +94,8 @@ def _test(opened: OpenedRun, pipeline: Path, visit: SavedVisit) -> str:
         before="".join(_before(flow, visit)),
         kind=binding.declaration.kind,
         items=items,
-        answer=_PROMPT_ANSWER.format(target=next(iter(kept), ""))
-        if is_prompt
-        else _TOOL_ANSWER.format(targets=targets),
+        imports="from workbench.engine.values import Message\n" if binding.declaration.kind == "prompt" else "",
+        answer=_answer(kept, binding),
     )
 
 
