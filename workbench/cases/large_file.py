@@ -10,7 +10,7 @@ import mmap
 import threading
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, overload
 
@@ -22,6 +22,8 @@ LARGE = 32_000_000
 """Bytes from which on a file is indexed instead of read whole."""
 _LARGE_VALUE = 1_000_000
 """Bytes from which on a list is decoded entry by entry."""
+_KEPT = 32
+"""Smaller values that are kept decoded."""
 
 
 class LazyList(Sequence[Any]):
@@ -44,10 +46,10 @@ class LazyList(Sequence[Any]):
 
 
 class LazyMemory(Mapping[str, Any]):
-    """What a visit of a large file wrote, by name without ``memory_``. A small value is decoded anew each time."""
+    """What a visit of a large file wrote, by name without ``memory_``. Lists of 1 MB and more are ``LazyList``."""
 
-    def __init__(self, scanner: Scanner) -> None:
-        self._scanner = scanner
+    def __init__(self, scanner: Scanner, decoded: Callable[[int, int], Any]) -> None:
+        self._scanner, self._decoded = scanner, decoded
         self._places: dict[str, tuple[int, int]] = {}
         self._entries: dict[str, tuple[array[int], array[int]]] = {}
 
@@ -55,7 +57,7 @@ class LazyMemory(Mapping[str, Any]):
         begin, end = self._places[name]
         if name in self._entries and end - begin >= _LARGE_VALUE:
             return LazyList(self._scanner, *self._entries[name])
-        return self._scanner.decoded(begin, end)
+        return self._decoded(begin, end)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._places)
@@ -100,6 +102,7 @@ class LargeFile:
         self.indexed = 0
         """How far it is indexed, in bytes."""
         self._scanner = Scanner(self._bytes, self._passed)
+        self._decoded = lru_cache(maxsize=_KEPT)(self._scanner.decoded)
         self._visits: list[list[SavedVisit]] = []
         self._progress: Callable[[int, int], None] = lambda indexed, size: None
         self._released = 0
@@ -157,7 +160,7 @@ class LargeFile:
 
     def _map(self, at: int, visits: list[SavedVisit] | None) -> int:
         step: list[str] = []
-        memory = LazyMemory(self._scanner)
+        memory = LazyMemory(self._scanner, self._decoded)
 
         def read(key: str, begin: int) -> int:
             if key == "step":

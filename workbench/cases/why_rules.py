@@ -21,8 +21,8 @@ _ERROR = re.compile(
     r"\s*[\[(<*]*(error|exception|traceback|toolerror|internal server error|http \d{3})\b", re.IGNORECASE
 )
 _OPEN_BOX = re.compile(r"\\boxed\s*\{[^{}]*$")
-_QUESTIONS = 2000
-"""Other questions that are looked for in a prompt that lacks its own."""
+_NEIGHBOURS = 50
+"""Items before and after one, whose questions are looked for in a prompt that lacks its own."""
 
 
 def no_gold(case: Case) -> Verdict | None:
@@ -246,7 +246,8 @@ def _says(case: Case, visit: SavedVisit, entry: str) -> bool:
 
 
 def _asked_instead(case: Case, prompt: str) -> int | None:
-    for row in case.study.rows[:_QUESTIONS]:
+    rows = case.study.rows
+    for row in (*rows[max(0, case.item - _NEIGHBOURS) : case.item + _NEIGHBOURS + 1], rows[0], rows[-1]):
         if row.item != case.item and row.question and row.question in prompt:
             return row.item
     return None
