@@ -22,13 +22,23 @@ from workbench.cases.why import verdicts
 def main(items: int, visits: int) -> None:
     with tempfile.TemporaryDirectory() as name:
         file = Path(name) / "memory_big_run_20250101_120000.json"
-        file.write_text(json.dumps(made(items, visits)), encoding="utf-8")
-        began = time.perf_counter()
-        study = Study(open_runs(file)[0])
-        opened = time.perf_counter() - began
-        found = verdicts(study)
+        run = made(items, visits)
+        file.write_text(json.dumps(run), encoding="utf-8")
         print(f"{items} items x {visits} visits, {file.stat().st_size / 1e6:.0f} MB")
-        print(f"opened {opened:.2f} s, all {time.perf_counter() - began:.2f} s: {totals_text(found)}")
+        told("without its pipeline", file)
+        steps = [entry["step"] for entry in run]
+        servers = "".join(f"  {alias}: servers/{alias}\n" for alias in dict.fromkeys(s.split(".")[0] for s in steps))
+        text = f"servers:\n{servers}pipeline:\n" + "".join(f"- {step}\n" for step in steps)
+        (Path(name) / "run.yaml").write_text(text, encoding="utf-8")
+        told("with its pipeline", file)
+
+
+def told(how: str, file: Path) -> None:
+    began = time.perf_counter()
+    study = Study(open_runs(file)[0])
+    opened = time.perf_counter() - began
+    found = verdicts(study)
+    print(f"{how}: opened {opened:.2f} s, all {time.perf_counter() - began:.2f} s: {totals_text(found)}")
 
 
 def made(items: int, visits: int) -> list[dict[str, Any]]:

@@ -36,7 +36,7 @@ class Parting:
 
 @dataclass(frozen=True)
 class ItemPair:
-    """One question in both runs. ``outcome`` looks at the metric first, then at the prediction."""
+    """One question in both runs. ``outcome`` looks at the metric, then at f1, then at the prediction."""
 
     first: ItemRow
     second: ItemRow
@@ -99,12 +99,13 @@ class Comparison:
         return [other for one, other in self.aligned if one is None and other is not None]
 
     def _pair(self, first: ItemRow, second: ItemRow) -> ItemPair:
-        metric = self.first.metric
-        one, other = first.scores.get(metric), second.scores.get(metric)
         are_known = self.first.roles.prediction is not None and self.second.roles.prediction is not None
         outcome: Outcome = "changed" if are_known and first.prediction != second.prediction else "same"
-        if one is not None and other is not None and one != other:
-            outcome = "better" if other > one else "worse"
+        for metric in (self.first.metric, "f1"):
+            one, other = first.scores.get(metric), second.scores.get(metric)
+            if one is not None and other is not None and one != other:
+                outcome = "better" if other > one else "worse"
+                break
         return ItemPair(first, second, outcome, self._parting(first.item, second.item))
 
     def _parting(self, first: int, second: int) -> Parting | None:

@@ -20,7 +20,7 @@ body { font: 15px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto
 h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .6rem; border-bottom: 1px solid var(--line); }
-td { overflow-wrap: anywhere; }
+td { min-width: 2.4em; overflow-wrap: anywhere; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0; font: 13px/1.45 ui-monospace, monospace; }
 details { border: 1px solid var(--line); border-radius: .4rem; padding: .3rem .8rem; margin: .4rem 0; }
 summary { cursor: pointer; } dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; }

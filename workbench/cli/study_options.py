@@ -14,7 +14,7 @@ def add_study_commands(commands: Any) -> None:
     why.add_argument("--json", action="store_true", help="print items and verdicts as one JSON object")
     _add_items(why)
     why.add_argument("--where", metavar="EXPRESSION", help="only these items: `f1 < 0.5 and rounds > 1`")
-    why.add_argument("--sort", metavar="COLUMN", help="order by a column: `f1`, or `-f1` for the largest first")
+    why.add_argument("--sort", metavar="COLUMN", help="order by a column: `f1`; `--sort=-f1` for the largest first")
     diff = commands.add_parser("diff", help="two runs side by side: where they part, what got better and worse")
     diff.add_argument("first", type=Path, metavar="A", help="a memory file or a session file")
     diff.add_argument("second", type=Path, metavar="B", nargs="?", help="another; of one session: see --timelines")
