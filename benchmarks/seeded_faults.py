@@ -16,18 +16,23 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.cases.faults.running import WAYS, run_all, servers  # noqa: E402
+from tests.cases.faults.planted import FAULTS, UNSEEN  # noqa: E402
+from tests.cases.faults.running import WAYS, Named, run_all, servers  # noqa: E402
 
 
 async def main() -> None:
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        async with servers(folder) as hub:
-            found = await run_all(folder, hub)
+    for faults, which in ((FAULTS, "faults"), (UNSEEN, "faults planted after the rules were written")):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            async with servers(folder) as hub:
+                told(await run_all(folder, hub, faults), which)
+
+
+def told(found: list[Named], which: str) -> None:
     for way in WAYS:
         its = [named for named in found if named.way == way]
         items, right = sum(len(named.affected) for named in its), sum(named.right for named in its)
-        print(f"{way}: {sum(named.is_right for named in its)} of {len(its)} faults, {right} of {items} items")
+        print(f"{way}: {sum(named.is_right for named in its)} of {len(its)} {which}, {right} of {items} items")
         for named in its:
             said = ", ".join(f"{count} x {stage} {step or ''}".strip() for (stage, step), count in named.said.items())
             mark = "ok  " if named.is_right else "MISS"

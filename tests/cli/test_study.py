@@ -71,6 +71,19 @@ def test_a_visit_becomes_a_test_that_passes_and_can_fail(
         assert done.returncode == code, done.stdout
 
 
+def test_a_run_that_failed_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "servers").symlink_to(Path(__file__).parents[1] / "stubs" / "servers")
+    steps = "servers: {data: servers/data, text: servers/text}\npipeline:\n- data.give\n- text.fails\n"
+    (tmp_path / "p.yaml").write_text(steps, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", "p.yaml", "--quiet"]) == 1
+    assert main(["why", "sessions"]) == 0
+    err = capsys.readouterr().err
+    assert "note: the run ended when a step failed: step 2 text.fails: " in err
+
+
 async def test_two_timelines_of_a_session(
     lab_servers: ServerHub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -203,6 +203,17 @@ def _second_search(planted: Planting) -> None:
     ]
 
 
+def _other_query(planted: Planting) -> None:
+    """The search is asked something that is not the question."""
+    with_rows(planted, [{**row, "other": "Which bird nests on Reed Island?"} for row in rows("plain")])
+    planted.parameters["benchmark"]["benchmark"]["key_map"]["other_ls"] = "other"
+    planted.steps[3] = {"retriever.bm25_search": {"input": {"query_list": "other_ls"}}}
+
+
+def _other_column(planted: Planting) -> None:
+    planted.parameters["benchmark"]["benchmark"]["key_map"]["gt_ls"] = "id"
+
+
 def _in_branch(change: Callable[[dict[str, Any]], None]) -> Callable[[Planting], None]:
     def plant(planted: Planting) -> None:
         change(planted.steps[3]["loop"])
@@ -261,3 +272,16 @@ FAULTS = (
     Fault("a search that overwrites", "looped", "retrieval", "4.3.continue.5", _in_branch(_overwrites)),
     Fault("passages that are never merged", "looped", "retrieval", "4.3.continue.3", _in_branch(_never_merged)),
 )  # fmt: skip
+
+UNSEEN = (
+    Fault("a search for something else", "plain", "retrieval", "4", _other_query),
+    Fault("an answer that was cut off", "plain", "generation", "6", _mode("cut")),
+    Fault("golds from another column", "plain", "data", "1", _other_column),
+    Fault("a step that keeps the last passage only", "plain", "retrieval", "5",
+          _replace(5, "odd.last_only", "prompt.qa_rag_boxed")),
+    Fault("predictions shifted by one item", "plain", "extraction", "8",
+          _replace(8, "odd.rotate_predictions", "evaluation.evaluate")),
+    Fault("answers shifted by one item", "plain", "extraction", "7",
+          _replace(7, "odd.rotate_answers", "custom.output_extract_from_boxed")),
+)  # fmt: skip
+"""Planted after the rules had been written, and no rule was changed for them."""

@@ -34,5 +34,23 @@ def inverted(ans_ls: list[str]) -> dict[str, list[dict]]:
     return {"ans_ls": [{"data": a, "state": "stop" if "<search>" in a else "continue"} for a in ans_ls]}
 
 
+@app.tool(output="ret_psg->ret_psg")
+def last_only(ret_psg: list[list[str]]) -> dict[str, list[list[str]]]:
+    """Keeps the last passage of each item."""
+    return {"ret_psg": [passages[-1:] for passages in ret_psg]}
+
+
+@app.tool(output="pred_ls->pred_ls")
+def rotate_predictions(pred_ls: list[str]) -> dict[str, list[str]]:
+    """Every prediction goes to the next item."""
+    return {"pred_ls": [*pred_ls[-1:], *pred_ls[:-1]]}
+
+
+@app.tool(output="ans_ls->ans_ls")
+def rotate_answers(ans_ls: list[str]) -> dict[str, list[str]]:
+    """Every answer goes to the next item."""
+    return {"ans_ls": [*ans_ls[-1:], *ans_ls[:-1]]}
+
+
 if __name__ == "__main__":
     app.run(transport="stdio")
