@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from tests.support import CONFORMANCE
-from workbench.cases.saved_run import RunUnreadable, read_runs
+from workbench.cases.memory_json import read_runs
+from workbench.cases.saved_run import RunUnreadable
 
 CASE = [
     {"step": "a.get", "memory": {"memory_q_ls": ["x", "y"], "memory_table": [1, 2, 3]}},

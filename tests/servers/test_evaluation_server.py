@@ -10,9 +10,10 @@ from typing import Any
 import evaluation
 import pytest
 import scores
-from answer_text import tokens, words
 from fastmcp.exceptions import ToolError
 from stemming import stem
+
+from workbench.cases.answer_text import tokens, words
 
 
 def column(metric: str, *pairs: tuple[str, list[str]]) -> list[float]:

@@ -15,8 +15,9 @@ import yaml
 from fake_endpoint import FakeEndpoint
 from fastmcp import Client
 from fastmcp.exceptions import ToolError
-from keywords import KeywordIndex, tokenize
 from passages import CorpusError, read_corpus
+
+from workbench.cases.keywords import KeywordIndex, tokenize
 
 PASSAGES = ["salt mill of Marl", "keeper of the north light", "the last document is about ferries"]
 

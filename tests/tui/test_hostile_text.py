@@ -11,7 +11,7 @@ import pytest
 from rich.cells import cell_len
 
 from tests.tui.support import Opened
-from workbench.cases.saved_run import read_runs
+from workbench.cases.memory_json import read_runs
 from workbench.tui.app import ReplayApp
 from workbench.tui.edit_dialog import editable
 from workbench.tui.previews import preview

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.tui.support import LOOP, RAG, Keys, Opened
-from workbench.cases.saved_run import read_runs
+from workbench.cases.memory_json import read_runs
 from workbench.tui.app import ReplayApp
 
 Open = Callable[..., Opened]

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from workbench.cases.saved_run import SavedRun, read_runs
+from workbench.cases.memory_json import read_runs
+from workbench.cases.saved_run import SavedRun
 from workbench.tui.app import Outcome, ReplayApp
 from workbench.tui.replay import NOT_HELD
 

@@ -1,14 +1,13 @@
-"""Saved runs: memory files in every shape that the dialect's own viewer accepts, read without inventing anything."""
+"""A saved run: its visits, what each wrote, and what is known of where in the pipeline it was."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-WRAPPERS = ("cases", "data", "items", "dataset", "results", "records", "list")
+from workbench.record.memory_file import UNSET_TEXT
 
 
 class RunUnreadable(Exception):
@@ -16,12 +15,56 @@ class RunUnreadable(Exception):
 
 
 @dataclass(frozen=True)
+class StepPlace:
+    """A place in the pipeline: step path, rounds and branch states, outermost first."""
+
+    step: str
+    round: tuple[int, ...] = ()
+    branch: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        rounds = f" round {'.'.join(map(str, self.round))}" if self.round else ""
+        return f"{self.step}{rounds}{''.join(f' branch {state}' for state in self.branch)}"
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What only a session file holds of a visit. Times are Unix seconds and seconds; ``routes`` item -> state."""
+
+    number: int
+    """The visit's number in the session, which counts the visits of all timelines."""
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    items: tuple[int, ...] | None = None
+    routes: Mapping[int, str] = field(default_factory=dict)
+    started: float = 0
+    seconds: float = 0
+    warnings: tuple[str, ...] = ()
+    provenance: str = "ran"
+
+
+@dataclass(frozen=True)
 class SavedVisit:
-    """One entry of a memory file: the step, and the variables it wrote (without ``memory_``). Numbered from 1."""
+    """One entry of a saved run: the step, and the variables it wrote (without ``memory_``). Numbered from 1.
+
+    ``places`` are where in the pipeline it may have been: none where no pipeline is known, several where the file does
+    not tell which. ``recorded`` is there in runs of a session file only.
+    """
 
     number: int
     step: str
     saved: Mapping[str, Any]
+    places: tuple[StepPlace, ...] = ()
+    recorded: Recorded | None = None
+
+    @property
+    def place(self) -> StepPlace | None:
+        """Its place, where there is but one; else the first of those that may be."""
+        return self.places[0] if self.places else None
+
+    @property
+    def place_text(self) -> str:
+        """``5.3 round 2``, ``5.3 round 2 or 6``; empty where nothing is known."""
+        return " or ".join(map(str, self.places))
 
 
 @dataclass(frozen=True)
@@ -37,120 +80,55 @@ class SavedVariable:
 class SavedRun:
     """A saved run. ``count`` is the number of items, 0 where the file has no list that could tell.
 
-    What a memory file does not hold (inputs, times, rounds, branches) is not here.
+    ``not_held`` says in words what the file does not hold; ``trouble`` what of it can't be read, as where it is cut
+    short; ``failed`` the step that ended the run, and its error.
     """
 
     file: Path
-    visits: tuple[SavedVisit, ...]
+    visits: Sequence[SavedVisit]
     count: int
     counted_by: str | None
+    not_held: str = "inputs, times, rounds, branches and messages"
+    trouble: str | None = None
+    failed: str | None = None
+    whole: frozenset[str] = frozenset()
+    """Variables that are no item lists, whatever their length: the pipeline, or what wrote them first, says so."""
+    timeline: int | None = None
+    """Of a session: which of its timelines it is."""
 
     def variables_after(self, number: int) -> dict[str, SavedVariable]:
         """The variables as they stood after visit ``number``; 0 is before the first."""
-        variables: dict[str, SavedVariable] = {}
-        for visit in self.visits[:number]:
-            for name, value in visit.saved.items():
-                variables[name] = SavedVariable(name, value, visit.number)
-        return variables
+        writers = {name: visit for visit in self.visits[:number] for name in visit.saved}
+        return {name: SavedVariable(name, visit.saved[name], visit.number) for name, visit in writers.items()}
 
-    def is_item_list(self, value: Any) -> bool:
-        return self.count > 0 and isinstance(value, list) and len(value) == self.count
+    def is_item_list(self, value: Any, name: str = "") -> bool:
+        return self.count > 0 and is_list(value) and len(value) == self.count and name not in self.whole
 
-    def of_item(self, value: Any, item: int) -> Any:
+    def of_item(self, value: Any, item: int, name: str = "") -> Any:
         """One item's part of a value; a value that is no item list is everybody's."""
-        return value[item] if self.is_item_list(value) else value
+        return value[item] if self.is_item_list(value, name) else value
 
 
-def read_runs(file: Path) -> list[SavedRun]:
-    """All runs in a file; a memory file holds one. Raises ``RunUnreadable``."""
-    cases = list(_cases(file, _content(file)))
-    if not cases:
-        raise RunUnreadable(f"{file}: no saved run in it")
-    return [_run(file, case) for case in cases]
+def is_list(value: Any) -> bool:
+    """Whether a value is a list, in memory or in a large file."""
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
-def _content(file: Path) -> Any:
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise RunUnreadable(f"{file}: no such file") from None
-    except IsADirectoryError:
-        raise RunUnreadable(f"{file}: this is a folder; name a memory file in it") from None
-    except UnicodeDecodeError as error:
-        raise RunUnreadable(f"{file}: not a text file in UTF-8 (byte {error.start})") from None
-    except OSError as error:
-        raise RunUnreadable(f"{file}: can't be read: {error.strerror or error}") from None
-    if file.suffix == ".jsonl" or _has_lines(text):
-        lines = ((number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip())
-        return [_json(f"{file}:{number}", line) for number, line in lines]
-    return _json(str(file), text)
+def is_unset(value: Any) -> bool:
+    """Whether an entry is one that no step gave."""
+    return isinstance(value, str) and value == UNSET_TEXT
 
 
-def _has_lines(text: str) -> bool:
-    """Whether a text is JSON Lines: its first line is a whole value, and another one follows."""
-    first, _, rest = text.strip().partition("\n")
-    if not rest.lstrip().startswith(("{", "[")):
-        return False
-    try:
-        json.loads(first)
-    except (ValueError, RecursionError):
-        return False
-    return True
+def counted(visits: Sequence[SavedVisit], named: str | None = None) -> tuple[str | None, int]:
+    """The list that sets the number of items, and the number, as a run takes it.
 
-
-def _json(place: str, text: str) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        line = f":{error.lineno}" if "\n" in text.strip() or not place.rpartition(":")[2].isdigit() else ""
-        raise RunUnreadable(f"{place}{line}:{error.colno}: not valid JSON: {error.msg}") from None
-    except RecursionError:
-        raise RunUnreadable(f"{place}: nested too deeply to be read") from None
-    except ValueError:
-        raise RunUnreadable(f"{place}: a number in it has too many digits to be read") from None
-
-
-def _cases(file: Path, content: Any) -> Iterator[list[Any]]:
-    """The cases in any of the accepted shapes: a case, ``{steps: case}``, a list of them, or one wrapped in a key."""
-    if isinstance(content, Mapping):
-        for key in ("steps", "case"):
-            if isinstance(content.get(key), list):
-                yield content[key]
-                return
-        for key in WRAPPERS:
-            if key in content:
-                yield from _cases(file, content[key])
-                return
-        raise RunUnreadable(f"{file}: no saved run: a map with none of steps, case, {', '.join(WRAPPERS)}")
-    if not isinstance(content, list):
-        raise RunUnreadable(f"{file}: no saved run: a memory file is a list of {{step, memory}}")
-    if all(isinstance(entry, Mapping) and "step" in entry for entry in content):
-        yield content
-        return
-    for entry in content:
-        yield from _cases(file, entry)
-
-
-def _run(file: Path, case: list[Any]) -> SavedRun:
-    visits = tuple(_visit(file, number, entry) for number, entry in enumerate(case, 1))
-    counted_by, count = _count(visits)
-    return SavedRun(file, visits, count, counted_by)
-
-
-def _visit(file: Path, number: int, entry: Any) -> SavedVisit:
-    if not isinstance(entry, Mapping) or not isinstance(entry.get("step"), str):
-        raise RunUnreadable(f"{file}: entry {number} is no visit: it needs `step` (a text) and `memory` (a map)")
-    memory = entry.get("memory") or {}
-    if not isinstance(memory, Mapping):
-        raise RunUnreadable(f"{file}: `memory` of entry {number} ({entry['step']}) must be a map")
-    saved = {name.removeprefix("memory_"): value for name, value in memory.items()}
-    return SavedVisit(number, entry["step"], saved)
-
-
-def _count(visits: tuple[SavedVisit, ...]) -> tuple[str | None, int]:
-    """The number of items, as a run takes it: from ``q_ls``, else from the first list that was written."""
-    lists = [(name, value) for visit in visits for name, value in visit.saved.items() if isinstance(value, list)]
-    for name, value in lists:
-        if name == "q_ls":
-            return name, len(value)
-    return (lists[0][0], len(lists[0][1])) if lists else (None, 0)
+    That is the one that the pipeline names, else ``q_ls``, else the first list that was written.
+    """
+    first: tuple[str, int] | None = None
+    for visit in visits:
+        for name, value in visit.saved.items():
+            if name == (named or "q_ls") and is_list(value):
+                return name, len(value)
+            if first is None and is_list(value):
+                first = (name, len(value))
+    return first or (None, 0)

@@ -11,8 +11,25 @@ from pathlib import Path
 
 from workbench import __version__
 from workbench.cli.exits import Exit
+from workbench.cli.study_options import add_study_commands
 
-COMMANDS = ("run", "build", "check", "replay", "resume", "new", "doctor", "trust", "completion", "open")
+STUDIES = ("why", "diff", "export")
+"""Commands that study saved runs."""
+COMMANDS = (
+    "run",
+    "build",
+    "check",
+    "replay",
+    "resume",
+    "new",
+    "doctor",
+    "trust",
+    "completion",
+    "why",
+    "diff",
+    "export",
+    "open",
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -80,6 +97,8 @@ def _dispatch(options: argparse.Namespace) -> int:
         from workbench.cli.completion_command import completion
 
         return completion(options, parser())
+    if options.command in STUDIES:
+        return _study(options)
     if options.command is None:
         from workbench.cli.overview_command import overview
 
@@ -87,6 +106,20 @@ def _dispatch(options: argparse.Namespace) -> int:
     from workbench.cli.open_command import open_file
 
     return open_file(options)
+
+
+def _study(options: argparse.Namespace) -> int:
+    if options.command == "why":
+        from workbench.cli.why_command import why
+
+        return why(options)
+    if options.command == "diff":
+        from workbench.cli.diff_command import diff
+
+        return diff(options)
+    from workbench.cli.export_command import export
+
+    return export(options)
 
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
@@ -142,6 +175,7 @@ def parser() -> argparse.ArgumentParser:
     replaying = commands.add_parser("replay", help="study a saved run")
     replaying.add_argument("files", type=Path, metavar="FILE", nargs="+", help="memory files (output/memory_*.json)")
     replaying.add_argument("--json", action="store_true", help="print visits and variables as JSON, without a screen")
+    add_study_commands(commands)
     making = commands.add_parser("new", help="make a project folder to start from")
     making.add_argument("folder", type=Path, metavar="DIR")
     making.add_argument(

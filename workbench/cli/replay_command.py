@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from workbench.cases.saved_run import RunUnreadable, SavedRun, read_runs
+from workbench.cases.opening import open_runs
+from workbench.cases.saved_run import RunUnreadable, SavedRun
 from workbench.cli.exits import Exit
 from workbench.cli.printing import print_json
 from workbench.cli.report import say
@@ -13,7 +14,7 @@ from workbench.cli.report import say
 
 def replay(options: argparse.Namespace) -> int:
     try:
-        runs = [run for file in options.files for run in read_runs(file)]
+        runs = [opened.run for file in options.files for opened in open_runs(file)]
     except RunUnreadable as error:
         say(str(error))
         return Exit.WRONG

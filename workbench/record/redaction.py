@@ -33,6 +33,11 @@ class Redactor:
         self._masks = {text: masked(text) for text in longest_first}
         self._bytes = {text.encode(): mask.encode() for text, mask in self._masks.items()}
 
+    @property
+    def secrets(self) -> frozenset[str]:
+        """What it masks; to be shown nowhere."""
+        return self._secrets
+
     @classmethod
     def of(cls, parameters: ParameterSet, others: frozenset[str] = frozenset()) -> Redactor:
         """For the secrets among the parameters, and others that are known."""

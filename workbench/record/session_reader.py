@@ -55,6 +55,8 @@ class SavedSession:
     breakpoints: KeptBreakpoints = field(default_factory=KeptBreakpoints)
     interrupted: str | None = None
     """The visit that was under way when the program ended without a word, as number, step and name."""
+    failed: str | None = None
+    """The step that failed last, with path, name and error, where no visit came after it."""
     last_seq: int = 0
     versions: Mapping[int, Variable] = field(default_factory=dict)
 
@@ -165,6 +167,7 @@ class _Reading:
                 next(self._stops("on failure"), True),
             ),
             self._interrupted(rows[-1][0] if rows else 0),
+            self._failed(rows[-1][0] if rows else 0),
             self._last("seq", "visit", "edit", "event", "message"),
             self.versions,
         )
@@ -186,13 +189,21 @@ class _Reading:
         )
         return Checkpoint(Cursor(), VariablePool(), edits=edits)
 
-    def _interrupted(self, last_visit: int) -> str | None:
+    def _began_last(self, last_visit: int) -> tuple[str, Mapping[str, Any]]:
+        """The last event of a visit that did not finish, after the last one that did: its type and content."""
         statement = "select type, content from event where seq > ? and type in (?, ?) order by seq desc limit 1"
         row = self.db.execute(statement, (last_visit, VisitStarted.type, VisitFailed.type)).fetchone()
-        if row is None or row[0] == VisitFailed.type:
+        return (row[0], unpack(row[1])) if row is not None else ("", {})
+
+    def _interrupted(self, last_visit: int) -> str | None:
+        kind, content = self._began_last(last_visit)
+        if kind != VisitStarted.type:
             return None
-        content = unpack(row[1])
         return f"visit {content['visit']} (step {content['step']} {content['name']})"
+
+    def _failed(self, last_visit: int) -> str | None:
+        kind, content = self._began_last(last_visit)
+        return f"step {content['step']} {content['name']}: {content['error']}" if kind == VisitFailed.type else None
 
     def _stops(self, kind: str) -> Iterator[Any]:
         for key, content in self.db.execute("select key, content from breakpoint order by key"):

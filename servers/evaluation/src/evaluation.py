@@ -11,6 +11,7 @@ from typing import Any
 from fastmcp.exceptions import ToolError
 from scores import METRICS
 
+from workbench.cases.answer_scores import as_golds, as_texts
 from workbench.mcp.kit import ToolServer, output_path
 
 app = ToolServer("evaluation")
@@ -51,16 +52,6 @@ def score_all(
         results[name] = values
         results[f"avg_{name}"] = sum(values) / len(values)
     return results
-
-
-def as_texts(values: Sequence[Any]) -> list[str]:
-    """Numbers are compared as text; null is the empty answer; of passages, all that they say counts."""
-    return ["\n".join(as_texts(v)) if isinstance(v, list) else "" if v is None else str(v) for v in values]
-
-
-def as_golds(value: Any) -> list[str]:
-    """A lone gold, text or number, is a list of one."""
-    return as_texts(value if isinstance(value, list) else [value])
 
 
 def stamped(path: Path, now: datetime) -> Path:

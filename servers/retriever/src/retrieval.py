@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from keywords import KeywordIndex, is_kept, load_keywords
+from keywords import is_kept, load_keywords, save_keywords
 from passages import Corpus
 from vectors import Origin, VectorIndex, make_index, read_index, read_vectors, write_index, write_vectors
+
+from workbench.cases.keywords import KeywordIndex
 
 if TYPE_CHECKING:
     from embedders import Embedder
@@ -101,7 +103,7 @@ class Retriever:
             return
         self.keywords = KeywordIndex.of_texts(corpus.texts)
         if folder is not None:
-            self.keywords.save(folder, corpus.fingerprint)
+            save_keywords(self.keywords, folder, corpus.fingerprint)
 
     def keyword_search(self, queries: Sequence[str], top_k: int) -> list[list[str]]:
         """Queries x passages by BM25, best first; only passages that share a word with the query."""

@@ -1,4 +1,7 @@
-"""The normal form in which answers are compared: as SQuAD's, and for Chinese, Japanese and Korean too."""
+"""The normal form in which answers are compared: as SQuAD's, and for Chinese, Japanese and Korean too.
+
+The evaluation server scores with it, and the study of a run looks for golds with it: so both mean the same.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,23 @@ _TOKEN = re.compile(
 )
 
 
+class _Blanks(dict[int, int]):
+    """Each punctuation character -> a blank; every other -> itself. Filled as characters are met."""
+
+    def __missing__(self, code: int) -> int:
+        self[code] = ord(" ") if _is_punctuation(chr(code)) else code
+        return self[code]
+
+
+_BLANKS = _Blanks()
+
+
 def words(text: str) -> list[str]:
     """Lower-case tokens without punctuation, articles kept; full-width characters count as plain ones."""
     if text in ("True", "False"):
         text = {"True": "yes", "False": "no"}[text]
-    plain = unicodedata.normalize("NFKC", text).lower()
-    return _TOKEN.findall("".join(" " if _is_punctuation(character) else character for character in plain))
+    plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    return _TOKEN.findall(plain.lower().translate(_BLANKS))
 
 
 def tokens(text: str) -> list[str]:

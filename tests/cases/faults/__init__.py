@@ -1,0 +1,1 @@
+"""Runs of real pipelines, each with one fault planted in it: the proof of ``ragwb why``."""

@@ -1,0 +1,106 @@
+"""``why``, ``diff`` and ``export`` on real runs: a session and its memory file, two timelines, a test that is run."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support import CONFORMANCE, Session
+from workbench.cli.main import main
+from workbench.mcp.hub import ServerHub
+from workbench.pipeline.prepare import prepare
+
+PIPELINE = """\
+servers: {lab: servers/lab, prompt: servers/prompt}
+pipeline:
+- lab.get_items
+- lab.search
+- prompt.ask
+- lab.generate
+"""
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> tuple[Path, Path]:
+    """A session file and a memory file of one run."""
+    (tmp_path / "servers").symlink_to(CONFORMANCE / "servers")
+    (tmp_path / "p.yaml").write_text(PIPELINE, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", "p.yaml", "--quiet"]) == 0
+    capsys.readouterr()
+    (session,), (memory,) = (tmp_path / "sessions").glob("*.ragwb"), (tmp_path / "output").glob("memory_*.json")
+    return session, memory
+
+
+def test_why_says_the_same_of_a_session_and_its_memory_file(
+    run: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = []
+    for file in run:
+        assert main(["why", str(file), "--role", "prediction=ans_ls", "--json"]) == 0
+        data = json.loads(capsys.readouterr().out)
+        said.append([(row["item"], row["right"], row["verdict"] and row["verdict"]["step"]) for row in data["rows"]])
+    assert said[0] == said[1]
+    assert len(said[0]) == 4
+
+
+def test_a_run_compared_with_itself(run: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    session, memory = map(str, run)
+    assert main(["diff", session, memory, "--role", "prediction=ans_ls", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["outcomes"] == {"better": 0, "worse": 0, "changed": 0, "same": 4}
+    assert {(score["p"], score["seed"]) for score in data["scores"]} == {(1.0, 0)}
+    assert all(item["parting"] is None for item in data["items"])
+
+
+@pytest.mark.parametrize("visit", [2, 3, 4], ids=["tool", "prompt", "model"])
+def test_a_visit_becomes_a_test_that_passes_and_can_fail(
+    run: tuple[Path, Path], visit: int, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert main(["export", str(run[0]), "--test", str(visit)]) == 0
+    text = capsys.readouterr().out
+    file = tmp_path / "test_made.py"
+    for content, code in ((text, 0), (text.replace("fig", "fog", 1), 1)):
+        file.write_text(content, encoding="utf-8")
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(file)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+        assert done.returncode == code, done.stdout
+
+
+def test_a_run_that_failed_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "servers").symlink_to(Path(__file__).parents[1] / "stubs" / "servers")
+    steps = "servers: {data: servers/data, text: servers/text}\npipeline:\n- data.give\n- text.fails\n"
+    (tmp_path / "p.yaml").write_text(steps, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", "p.yaml", "--quiet"]) == 1
+    assert main(["why", "sessions"]) == 0
+    err = capsys.readouterr().err
+    assert "note: the run ended when a step failed: step 2 text.fails: " in err
+
+
+async def test_two_timelines_of_a_session(
+    lab_servers: ServerHub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pipeline = CONFORMANCE / "pipelines" / "02-serial-prompt.yaml"
+    session = Session(prepare(pipeline), lab_servers, tmp_path, keeps=True)
+    debugger = await session.open()
+    await debugger.run("continue")
+    await debugger.step_back()
+    await debugger.step_back()
+    name = "prompt_ls" if "prompt_ls" in debugger.state.pool.variables else "ret_psg"
+    debugger.edit_variable(name, debugger.state.pool.variables[name].value[::-1])
+    await debugger.run("continue")
+    await debugger.close()
+    options = ["diff", str(session.file), "--timelines", "1,2", "--pipeline", str(pipeline), "--json"]
+    assert main(options) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["timelines"] == [1, 2]
+    assert any(item["parting"] is not None for item in data["items"])
+    assert main(["diff", str(session.file), "--pipeline", str(pipeline)]) == 2
+    assert "--timelines 1,2" in capsys.readouterr().err
