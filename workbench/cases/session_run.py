@@ -64,7 +64,7 @@ def _visits(moment: Moment, bindings: Mapping[str, Binding]) -> Iterator[SavedVi
     """A visit, with an entry of its own before it for what was edited by hand."""
     edited = {
         edit.name: plain(variable.value)
-        for edit in moment.edits
+        for edit in moment.before.edits
         if edit.what == "variable" and (variable := moment.before.pool.get(edit.name)) is not None
     }
     if edited:
