@@ -9,7 +9,7 @@ from typing import Literal
 from textual import on
 from textual.app import ComposeResult
 from textual.command import CommandInput, CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
-from textual.widgets import Input
+from textual.widgets import Input, OptionList
 
 from workbench.tui.action_screen import ActionScreen
 from workbench.tui.actions import Action, key_name
@@ -29,8 +29,9 @@ class Palette(Guarded, CommandPalette):
             else:
                 yield widget
 
+    @on(OptionList.OptionSelected)
     @on(Input.Submitted)
-    def _run_once(self, event: Input.Submitted) -> None:
+    def _run_once(self, event: OptionList.OptionSelected | Input.Submitted) -> None:
         """A second Enter that was pressed in haste would run the command twice and close another screen."""
         if not self.is_current:
             event.prevent_default()
