@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.cases.saved_run import SavedVisit
+from workbench.cases.saved_run import SavedVisit, whole
 from workbench.cases.study import Study
 from workbench.cases.table import TableRow
 from workbench.cases.verdict import Shown, Verdict, totals
@@ -81,5 +81,5 @@ def _step(study: Study, visit: SavedVisit, item: int) -> dict[str, Any]:
             name: value[place] if isinstance(value, list) and len(value) == count else value
             for name, value in recorded.inputs.items()
         }
-    data["wrote"] = {name: study.run.of_item(value, item, name) for name, value in visit.saved.items()}
+    data["wrote"] = {name: whole(study.run.of_item(value, item, name)) for name, value in visit.saved.items()}
     return data

@@ -114,6 +114,11 @@ def is_list(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
+def whole(value: Any) -> Any:
+    """A value that is all in memory: a list in a large file is read."""
+    return list(value) if is_list(value) else value
+
+
 def is_unset(value: Any) -> bool:
     """Whether an entry is one that no step gave."""
     return isinstance(value, str) and value == UNSET_TEXT

@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from workbench.cases.opening import open_runs
-from workbench.cases.saved_run import RunUnreadable, SavedRun
+from workbench.cases.saved_run import RunUnreadable, SavedRun, whole
 from workbench.cli.exits import Exit
 from workbench.cli.printing import print_json
 from workbench.cli.report import say
@@ -35,7 +35,7 @@ def _summary(run: SavedRun) -> dict[str, object]:
         "items": run.count,
         "visits": [{"visit": v.number, "step": v.step, "wrote": list(v.saved)} for v in run.visits],
         "variables": {
-            variable.name: {"visit": variable.visit, "value": variable.value}
+            variable.name: {"visit": variable.visit, "value": whole(variable.value)}
             for variable in run.variables_after(len(run.visits)).values()
         },
     }
