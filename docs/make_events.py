@@ -11,9 +11,10 @@ import json
 import types
 import typing
 from collections.abc import Iterator, Mapping
-from dataclasses import Field, fields
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from workbench.engine import event_log, events
 from workbench.engine.event_log import Envelope
@@ -49,14 +50,14 @@ def event_classes() -> list[type[Event]]:
     return [value for value in known if "type" in vars(value)]
 
 
-def described(cls: type) -> Iterator[tuple[Field[Any], Any, str]]:
-    """The fields of a class, each with its type and what its text says."""
+def described(cls: type[Struct]) -> Iterator[tuple[str, Any, str]]:
+    """The names of the fields of a class, each with its type and what its text says."""
     hints = typing.get_type_hints(cls)
     texts: dict[str, str] = {}
     for base in reversed(cls.__mro__):
         texts |= _texts(base)
-    for field in fields(cls):
-        yield field, hints[field.name], texts[field.name]
+    for name in cls.__struct_fields__:
+        yield name, hints[name], texts[name]
 
 
 def _texts(cls: type) -> dict[str, str]:
@@ -113,7 +114,7 @@ def schema() -> dict[str, Any]:
     for cls in event_classes():
         found = {**_properties(Envelope), **_properties(cls), "type": {"const": cls.type}}
         found["v"] = {**found["v"], "const": SCHEMA_VERSION}
-        required = [field.name for of in (Envelope, cls) for field, hint, _ in described(of) if not is_optional(hint)]
+        required = [name for of in (Envelope, cls) for name, hint, _ in described(of) if not is_optional(hint)]
         definitions[cls.type] = {
             "description": _sentence(cls),
             "type": "object",
@@ -128,8 +129,8 @@ def schema() -> dict[str, Any]:
     }
 
 
-def _properties(cls: type) -> dict[str, Any]:
-    return {field.name: {**schema_of(hint), "description": text} for field, hint, text in described(cls)}
+def _properties(cls: type[Struct]) -> dict[str, Any]:
+    return {name: {**schema_of(hint), "description": text} for name, hint, text in described(cls)}
 
 
 def page(examples: Mapping[str, str]) -> str:
@@ -147,11 +148,11 @@ def _sentence(cls: type) -> str:
     return " ".join((inspect.getdoc(cls) or "").split())
 
 
-def _table(cls: type) -> str:
+def _table(cls: type[Struct]) -> str:
     lines = ["| field | type | meaning |", "|---|---|---|"]
-    for field, hint, text in described(cls):
+    for name, hint, text in described(cls):
         mark = "?" if is_optional(hint) else ""
-        lines.append(f"| `{field.name}`{mark} | {in_words(hint)} | {text} |")
+        lines.append(f"| `{name}`{mark} | {in_words(hint)} | {text} |")
     return "\n".join(lines) + "\n"
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.tui.fakes import Lab
 from tests.tui.support import Keys, Opened
 from tests.tui.test_questions import ASKING, BOOKING, FORM, form, model, sample
-from workbench.tui.inputs import Editor
+from workbench.tui.editor import Editor
 from workbench.tui.question_dialog import QuestionDialog
 
 Open = Callable[..., Opened]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -103,6 +104,8 @@ def _dispatch(options: argparse.Namespace) -> int:
         from workbench.cli.overview_command import overview
 
         return overview()
+    # Until the screen is there nothing is garbage: collecting would only put off the first picture.
+    gc.disable()
     from workbench.cli.open_command import open_file
 
     return open_file(options)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import sys
 
 from workbench.cli.exits import Exit
@@ -21,8 +20,6 @@ SAVED = (".json", ".jsonl")
 
 
 def open_file(options: argparse.Namespace) -> int:
-    # Until the screen is there nothing is garbage: collecting would only put off the first picture.
-    gc.disable()
     options.file = found_pipeline(options.files[0])
     if options.file.suffix in SAVED:
         from workbench.cli.replay_command import replay

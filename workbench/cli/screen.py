@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from workbench.api.wiring import Wiring
-from workbench.cases.saved_run import SavedRun
 from workbench.cli.exits import Exit
 from workbench.cli.report import say
+
+if TYPE_CHECKING:
+    from workbench.cases.saved_run import SavedRun
 
 
 def open_workbench(wiring: Wiring, *, starts_servers: bool = True) -> int:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from workbench.engine.events import SCHEMA_VERSION, Event
 
 
-@dataclass(frozen=True)
-class Envelope:
+class Envelope(Struct, frozen=True):
     """What every event has besides its own fields."""
 
     v: int
@@ -49,4 +50,4 @@ class EventLog:
         self._seq += 1
         session = self._session() or self._nameless
         envelope = Envelope(SCHEMA_VERSION, self._seq, time.time(), event.type, session, self._timeline())
-        self._write({**vars(envelope), **event.body()})
+        self._write({**asdict(envelope), **event.body()})

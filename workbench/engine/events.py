@@ -7,22 +7,25 @@ when the event is told, a field's text what it holds. A field that is None is le
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 SCHEMA_VERSION = 1
 
 
-@dataclass(frozen=True, kw_only=True)
-class Event:
-    """A fact. Subclasses set ``type``; ``body()`` gives its JSON fields."""
+class Event(Struct, frozen=True, kw_only=True):
+    """A fact. Subclasses set ``type``; ``body()`` gives its JSON fields.
+
+    A ``Struct`` and no dataclass: thirty of those would be a tenth of what is loaded before the first picture.
+    """
 
     type: ClassVar[str]
 
     def body(self) -> dict[str, Any]:
         """The fields as JSON values; empty ones are left out."""
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {name: _plain(value) for name, value in values.items() if value is not None}
+        return {name: _plain(value) for name, value in asdict(self).items() if value is not None}
 
 
 def _plain(value: Any) -> Any:
@@ -39,16 +42,14 @@ Emit = Callable[[Event], None]
 # ---- servers
 
 
-@dataclass(frozen=True, kw_only=True)
-class ServerEvent(Event):
+class ServerEvent(Event, frozen=True, kw_only=True):
     """What the events of a server share."""
 
     server: str
     """The server's name in the pipeline."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ServerStarting(ServerEvent):
+class ServerStarting(ServerEvent, frozen=True, kw_only=True):
     """A server is being started, or an address connected to."""
 
     type: ClassVar[str] = "server_starting"
@@ -58,8 +59,7 @@ class ServerStarting(ServerEvent):
     """The folder it works in; empty for an address."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ServerReady(ServerEvent):
+class ServerReady(ServerEvent, frozen=True, kw_only=True):
     """A server is up and has told what it offers."""
 
     type: ClassVar[str] = "server_ready"
@@ -71,8 +71,7 @@ class ServerReady(ServerEvent):
     """The names of its tools and prompts."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ServerInitialised(ServerEvent):
+class ServerInitialised(ServerEvent, frozen=True, kw_only=True):
     """A server that was started anew was given its earlier calls without outputs again."""
 
     type: ClassVar[str] = "server_initialised"
@@ -80,8 +79,7 @@ class ServerInitialised(ServerEvent):
     """The names of the steps that were repeated, in order."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ServerFailed(ServerEvent):
+class ServerFailed(ServerEvent, frozen=True, kw_only=True):
     """A server could not be started."""
 
     type: ClassVar[str] = "server_failed"
@@ -89,8 +87,7 @@ class ServerFailed(ServerEvent):
     """Its command, its exit code and its last lines of stderr, for someone to read."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ServerExited(ServerEvent):
+class ServerExited(ServerEvent, frozen=True, kw_only=True):
     """A server's process ended: because it was stopped, or by itself."""
 
     type: ClassVar[str] = "server_exited"
@@ -98,8 +95,7 @@ class ServerExited(ServerEvent):
     """Its exit code, negative for a signal; none where it is not known."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ServerOutput(ServerEvent):
+class ServerOutput(ServerEvent, frozen=True, kw_only=True):
     """A server wrote a line to stderr, or a stray line to stdout, which belongs to the protocol alone."""
 
     type: ClassVar[str] = "server_output"
@@ -111,8 +107,7 @@ class ServerOutput(ServerEvent):
     """The visit that was running in the server."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ServerAsked(ServerEvent):
+class ServerAsked(ServerEvent, frozen=True, kw_only=True):
     """A server asks something while it works, and waits for the answer."""
 
     type: ClassVar[str] = "server_asked"
@@ -128,8 +123,7 @@ class ServerAsked(ServerEvent):
     """The visit that was running in the server."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ServerAnswered(ServerEvent):
+class ServerAnswered(ServerEvent, frozen=True, kw_only=True):
     """A server's question was answered, or refused."""
 
     type: ClassVar[str] = "server_answered"
@@ -147,8 +141,7 @@ class ServerAnswered(ServerEvent):
     """The visit that was running in the server."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class WireMessage(ServerEvent):
+class WireMessage(ServerEvent, frozen=True, kw_only=True):
     """One JSON-RPC message went over the wire."""
 
     type: ClassVar[str] = "message"
@@ -173,8 +166,7 @@ class WireMessage(ServerEvent):
 # ---- the run
 
 
-@dataclass(frozen=True, kw_only=True)
-class SessionStarted(Event):
+class SessionStarted(Event, frozen=True, kw_only=True):
     """A run begins, or a session is gone on with."""
 
     type: ClassVar[str] = "session_started"
@@ -184,8 +176,7 @@ class SessionStarted(Event):
     """The servers that its steps use."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class StepEvent(Event):
+class StepEvent(Event, frozen=True, kw_only=True):
     """What the events of a step share: where it is."""
 
     step: str
@@ -198,8 +189,7 @@ class StepEvent(Event):
     """The states of the branches around it, outermost first."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class VisitEvent(StepEvent):
+class VisitEvent(StepEvent, frozen=True, kw_only=True):
     """What the events of a visit share. A visit is one execution of a step."""
 
     visit: int
@@ -210,15 +200,13 @@ class VisitEvent(StepEvent):
     """The items that it is about, counted from 0; none where it is about no items, or they are not known yet."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class VisitStarted(VisitEvent):
+class VisitStarted(VisitEvent, frozen=True, kw_only=True):
     """A visit's inputs are known, and its tool is called (or answered from the recording)."""
 
     type: ClassVar[str] = "visit_started"
 
 
-@dataclass(frozen=True, kw_only=True)
-class VisitProgress(VisitEvent):
+class VisitProgress(VisitEvent, frozen=True, kw_only=True):
     """The tool told how far it is."""
 
     type: ClassVar[str] = "visit_progress"
@@ -230,8 +218,7 @@ class VisitProgress(VisitEvent):
     """What it said; a token of an answer, where a model streams."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class VisitFinished(VisitEvent):
+class VisitFinished(VisitEvent, frozen=True, kw_only=True):
     """A visit is done, and on disk. Its `variable_written` come before it."""
 
     type: ClassVar[str] = "visit_finished"
@@ -253,8 +240,7 @@ class VisitFinished(VisitEvent):
     """Whether something that it read was edited by hand, or came of an edit."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class VisitFailed(VisitEvent):
+class VisitFailed(VisitEvent, frozen=True, kw_only=True):
     """A visit failed or was cancelled; the variables stay as they were."""
 
     type: ClassVar[str] = "visit_failed"
@@ -264,8 +250,7 @@ class VisitFailed(VisitEvent):
     """What happened and what to do, for someone to read."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class StepSkipped(StepEvent):
+class StepSkipped(StepEvent, frozen=True, kw_only=True):
     """A step was passed over: there is nothing for it to work on. It makes no visit."""
 
     type: ClassVar[str] = "step_skipped"
@@ -273,8 +258,7 @@ class StepSkipped(StepEvent):
     """Why, for someone to read."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LoopRound(StepEvent):
+class LoopRound(StepEvent, frozen=True, kw_only=True):
     """A round of a loop begins; the last number of `round` is that round's."""
 
     type: ClassVar[str] = "loop_round"
@@ -282,8 +266,7 @@ class LoopRound(StepEvent):
     """How many rounds it may have."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LoopFinished(StepEvent):
+class LoopFinished(StepEvent, frozen=True, kw_only=True):
     """A loop is over; `round` is of the loops around it."""
 
     type: ClassVar[str] = "loop_finished"
@@ -295,8 +278,7 @@ class LoopFinished(StepEvent):
     """Why it is over, for someone to read."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class BranchRouted(StepEvent):
+class BranchRouted(StepEvent, frozen=True, kw_only=True):
     """A router has decided, and its items go to their branches."""
 
     type: ClassVar[str] = "branch_routed"
@@ -304,8 +286,7 @@ class BranchRouted(StepEvent):
     """Each state that was given, with the items that go there."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class VariableWritten(Event):
+class VariableWritten(Event, frozen=True, kw_only=True):
     """A variable has a new version."""
 
     type: ClassVar[str] = "variable_written"
@@ -319,8 +300,7 @@ class VariableWritten(Event):
     """The entries that were written; none where all were, or it has no entry for each item."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LogPrinted(StepEvent):
+class LogPrinted(StepEvent, frozen=True, kw_only=True):
     """A logpoint was reached, and printed its template."""
 
     type: ClassVar[str] = "log_printed"
@@ -328,8 +308,7 @@ class LogPrinted(StepEvent):
     """The template, filled in."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Dumped(StepEvent):
+class Dumped(StepEvent, frozen=True, kw_only=True):
     """A breakpoint or watch of `ragwb run --on-break` was hit: all there is to see there. `step` runs next."""
 
     type: ClassVar[str] = "dumped"
@@ -341,8 +320,7 @@ class Dumped(StepEvent):
     """All variables, whole, by name; an entry that is not set is the text `<UNSET>`."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Edited(Event):
+class Edited(Event, frozen=True, kw_only=True):
     """Something was changed by hand, or a file of parameters gave another value."""
 
     type: ClassVar[str] = "edited"
@@ -360,8 +338,7 @@ class Edited(Event):
     """The value after."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Stopped(Event):
+class Stopped(Event, frozen=True, kw_only=True):
     """The run waits for a command."""
 
     type: ClassVar[str] = "stopped"
@@ -381,8 +358,7 @@ class Stopped(Event):
     """The visit that failed or was cancelled."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Continued(Event):
+class Continued(Event, frozen=True, kw_only=True):
     """A command lets the run go on."""
 
     type: ClassVar[str] = "continued"
@@ -390,8 +366,7 @@ class Continued(Event):
     """Which one."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class WentBack(Event):
+class WentBack(Event, frozen=True, kw_only=True):
     """The cursor went to a checkpoint without anything being run: back, forth, or to another timeline."""
 
     type: ClassVar[str] = "went_back"
@@ -403,8 +378,7 @@ class WentBack(Event):
     """The servers whose state is not what it was there: what their tools did is not turned back."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Forked(Event):
+class Forked(Event, frozen=True, kw_only=True):
     """A second timeline began, at a checkpoint of another. Its first visit tells of it before it is finished."""
 
     type: ClassVar[str] = "forked"
@@ -416,8 +390,7 @@ class Forked(Event):
     """The visit of the parent before which it left."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reloaded(Event):
+class Reloaded(Event, frozen=True, kw_only=True):
     """The files of the pipeline were read anew, and what has run was kept as far as it fits."""
 
     type: ClassVar[str] = "reloaded"
@@ -433,8 +406,7 @@ class Reloaded(Event):
     """The breakpoints whose steps are there no more."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class RecordFailed(Event):
+class RecordFailed(Event, frozen=True, kw_only=True):
     """Something that should be kept could not be written."""
 
     type: ClassVar[str] = "record_failed"
@@ -442,8 +414,7 @@ class RecordFailed(Event):
     """What, and why, for someone to read."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunFinished(Event):
+class RunFinished(Event, frozen=True, kw_only=True):
     """A run is over for now: its record is complete."""
 
     type: ClassVar[str] = "run_finished"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import asdict, replace
 
 from workbench.engine.events import Emit, Event
 from workbench.engine.ports import Answering, Asked, AskedKind, Call, CallResult, Edit, Reply, Tools, ToolsError
@@ -83,7 +84,7 @@ class Redactor:
 
     def _event(self, event: Event) -> Event:
         changed: dict[str, Any] = {}
-        for name, value in vars(event).items():
+        for name, value in asdict(event).items():
             if isinstance(value, str) and self.text(value) != value:
                 changed[name] = self.text(value)
             elif isinstance(value, bytes) and self.line(value) != value:

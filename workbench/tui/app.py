@@ -14,14 +14,12 @@ from textual.command import Provider
 from textual.driver import Driver
 from textual.message import Message
 
-from workbench.cases.saved_run import SavedRun
 from workbench.engine.events import Event
 from workbench.pipeline.prepare import Prepared
 from workbench.tui.bridge import CommandFailed, EngineThread, MakeDebugger
 from workbench.tui.dialogs import Confirm
 from workbench.tui.model import Clock, Model
 from workbench.tui.net import SafeApp
-from workbench.tui.palette import ActionCommands, Palette
 from workbench.tui.problem_log import log_problem
 from workbench.tui.terminal import Terminal
 from workbench.tui.text import brief, visible
@@ -29,6 +27,7 @@ from workbench.tui.themes import load_themes
 from workbench.tui.workbench_screen import WorkbenchScreen
 
 if TYPE_CHECKING:
+    from workbench.cases.saved_run import SavedRun
     from workbench.tui.replay import ReplayScreen
 
 CLOSE_SECONDS = 6.0
@@ -45,12 +44,18 @@ class Outcome:
     memory: str | None = None
 
 
+def _action_commands() -> type[Provider]:
+    from workbench.tui.palette import ActionCommands
+
+    return ActionCommands
+
+
 class ThemedApp(SafeApp[Outcome]):
     """What both apps share: themes, palette, styles, and an end when they are told to or the terminal is gone."""
 
     CSS_PATH = "styles.tcss"
     TITLE = "ragwb"
-    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {ActionCommands}
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_action_commands}
 
     def on_load(self) -> None:
         themes, complaints = load_themes()
@@ -81,6 +86,8 @@ class ThemedApp(SafeApp[Outcome]):
         self.exit()
 
     def action_command_palette(self) -> None:
+        from workbench.tui.palette import Palette
+
         if not isinstance(self.screen, Palette):
             self.push_screen(Palette(id="--command-palette"))
 

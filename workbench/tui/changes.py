@@ -15,13 +15,10 @@ from workbench.engine.values import count_of
 from workbench.pipeline.model import BranchStep
 from workbench.pipeline.project import ServerSource
 from workbench.tui.action_screen import ActionScreen
-from workbench.tui.breakpoint_list import BreakpointList
 from workbench.tui.bridge import EngineThread
 from workbench.tui.dialogs import Choose, Confirm, LineDialog
-from workbench.tui.edit_dialog import EditDialog, NotEditable, editable, like
 from workbench.tui.lens import NOT_THIS_ITEM, item_of_variable
 from workbench.tui.model import Model
-from workbench.tui.router_dialog import RouterDialog
 from workbench.tui.rows import RowsView
 from workbench.tui.step_pane import StepPane
 from workbench.tui.values_view import Path, path_name
@@ -88,6 +85,8 @@ class Changes:
         self._screen.app.push_screen(LineDialog(title, "", apply, example="ret_psg empty", hint=hint))
 
     def list_breakpoints(self) -> None:
+        from workbench.tui.breakpoint_list import BreakpointList
+
         self._screen.app.push_screen(BreakpointList(self._debugger.breakpoints, self._breakpoints))
 
     def _breakpoints(self, command: Callable[..., None], *args: Any) -> None:
@@ -168,12 +167,17 @@ class Changes:
             return
 
         async def apply_to_entry(value: Any) -> None:
+            from workbench.tui.edit_dialog import like
+
             entries = [*given.value[:position], like(given.value[position], value), *given.value[position + 1 :]]
             await self._call(self._debugger.edit_input, given.argument, entries)
 
         self._edit(f"Item [{self._model.lens}] of {title}", given.value[position], apply_to_entry)
 
     def _edit(self, title: str, value: Any, apply: Callable[[Any], Awaitable[None]]) -> None:
+        # Its editor is slow to load, and not needed for the first picture.
+        from workbench.tui.edit_dialog import EditDialog, NotEditable, editable
+
         try:
             text, is_json = editable(value)
         except NotEditable as error:
@@ -197,6 +201,8 @@ class Changes:
         async def apply(changed: Mapping[int, str]) -> None:
             for item, state in changed.items():
                 await self._call(self._debugger.edit_state, item, state)
+
+        from workbench.tui.router_dialog import RouterDialog
 
         dialog = RouterDialog(f"What {step.name} decided", dict(routes), list(branch.branches), values, apply)
         self._screen.app.push_screen(dialog)

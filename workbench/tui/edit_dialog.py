@@ -15,7 +15,7 @@ from textual.widgets import Static
 
 from workbench.engine.values import UNSET, Message
 from workbench.tui.dialogs import Dialog
-from workbench.tui.inputs import Editor
+from workbench.tui.editor import Editor
 from workbench.tui.text import content, visible
 
 EDITABLE_CHARACTERS = 200_000

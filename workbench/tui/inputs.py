@@ -1,14 +1,11 @@
-"""Boxes to type in. They show what is pasted into them as harmlessly as everything else."""
+"""Boxes of one line to type in. They show what is pasted into them as harmlessly as everything else."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import ClassVar
 
-from textual.binding import Binding, BindingType
 from textual.events import Key
-from textual.widgets import Input, TextArea
-from textual.widgets.text_area import EditResult, Location
+from textual.widgets import Input
 
 from workbench.tui.text import visible
 
@@ -34,12 +31,3 @@ class FieldLine(Line):
             event.stop()
             event.prevent_default()
             act()
-
-
-class Editor(TextArea):
-    """A box of any number of lines."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+a", "select_all", show=False)]
-
-    def _replace_via_keyboard(self, insert: str, start: Location, end: Location) -> EditResult | None:
-        return super()._replace_via_keyboard(visible(insert), start, end)

@@ -7,11 +7,9 @@ from functools import partial
 from workbench.engine.ports import Reply
 from workbench.tui.action_screen import ActionScreen
 from workbench.tui.bridge import EngineThread
-from workbench.tui.form_dialog import FormDialog
 from workbench.tui.model import Model
 from workbench.tui.question_dialog import Asking, QuestionDialog
 from workbench.tui.user import OpenQuestion
-from workbench.tui.writing_dialog import JsonDialog, SamplingDialog
 
 
 class Questions:
@@ -54,6 +52,10 @@ class Questions:
         return front is self._screen or (isinstance(front, QuestionDialog) and front.is_busy)
 
     def _open(self, question: OpenQuestion) -> None:
+        # Loaded when a server asks for the first time, and not before the first picture.
+        from workbench.tui.form_dialog import FormDialog
+        from workbench.tui.writing_dialog import JsonDialog, SamplingDialog
+
         asking = Asking(question, self._who(question), self._model.without_secrets, self._settle)
         by_model = question.asked.by_model
         dialog: QuestionDialog

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from workbench.engine.events import Event, ServerExited, ServerFailed, ServerOutput, ServerReady, WireMessage
 
-KEPT_LINES = 20_000
+KEPT_LINES = 120_000
 KEPT_BYTES = 64_000_000
 
 

@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Callable
 
 from workbench.engine.ports import Asked, AskedKind, Reply
-from workbench.mcp.form_schema import read_form
 
 
 class OpenQuestion:
     """A question that a server waits with. What the user has put in so far stays here when its dialog is left."""
 
     def __init__(self, asked: Asked) -> None:
+        from workbench.mcp.form_schema import read_form  # only where a server asks
+
         self.asked = asked
         self.form = read_form(asked.request.get("requestedSchema")) if asked.kind == "elicitation" else None
         """None where there is nothing to fill in, but a text to write."""

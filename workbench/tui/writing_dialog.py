@@ -14,7 +14,7 @@ from textual.widgets import TextArea
 from workbench.engine.ports import Asked, Reply
 from workbench.mcp.forms import Wrong, read_json
 from workbench.tui.edit_dialog import EDITABLE_CHARACTERS
-from workbench.tui.inputs import Editor
+from workbench.tui.editor import Editor
 from workbench.tui.question_dialog import Asking, QuestionDialog
 from workbench.tui.text import visible
 
