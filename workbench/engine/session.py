@@ -18,7 +18,7 @@ from workbench.engine.entries import is_same
 from workbench.engine.events import Emit, Event, RecordFailed, RunFinished, Stopped
 from workbench.engine.expressions import evaluate
 from workbench.engine.inputs import BoundInputs, Skip, StepError, bind_inputs
-from workbench.engine.looking import Change, Version, changes_of, history_of
+from workbench.engine.looking import Change, Counterpart, Version, changes_of, counterpart_of, history_of
 from workbench.engine.pool import VariablePool
 from workbench.engine.ports import Edit, Recorder, Tools
 from workbench.engine.program import Program
@@ -155,6 +155,10 @@ class Session:
     def changes(self, visit: int) -> tuple[Change, ...]:
         """What a visit of this timeline changed in the pool. Raises ``CommandRefused``."""
         return changes_of(self.moment(visit))
+
+    def counterpart(self, visit: Visit) -> Counterpart | None:
+        """The visit to compare another with: its twin in the timeline a fork left, or the one before of its step."""
+        return counterpart_of(self.timelines, self.timeline, visit)
 
     def history(self, name: str) -> tuple[Version, ...]:
         """All versions of a variable up to the cursor: who wrote each, and which visits read it.

@@ -90,6 +90,7 @@ WORKBENCH = (
     Action("last_visit", ("v",), "the last visit and what it gave, in the step pane; and back", _PANES),
     Action("show_tab(-1)", ("comma",), "the tab before, in the step pane", _PANES, title="previous tab"),
     Action("show_tab(1)", ("full_stop",), "the next tab, in the step pane", _PANES, title="next tab"),
+    Action("switch_source", ("P",), "the Python of the step's tool, or the pipeline", _PANES, title="tool's code"),
     *(
         Action(f"show_pane({number})", (str(number),), f"to {name}", _PANES, title=f"go to {name}")
         for number, name in enumerate(("Pipeline", "Step", "Variables", "Timeline", "Traffic", "Snapshots"), 1)

@@ -185,6 +185,10 @@ class WorkbenchScreen(PaneScreen):
     def action_show_tab(self, distance: int) -> None:
         self._step.show_tab_beside(distance)
 
+    def action_switch_source(self) -> None:
+        self._step.switch_source()
+        self.action_show_pane(2)
+
     def value_at_cursor(self) -> tuple[str, Any] | None:
         rows = self.rows_in_front()
         if isinstance(rows, ValuesView):
@@ -304,8 +308,8 @@ class WorkbenchScreen(PaneScreen):
     def _selected_step(self) -> str | None:
         """The step at the tree's cursor; in the source, the one at that line."""
         source = self._step.source
-        if self.rows_in_front() is source:
-            step = self._engine.debugger.prepared.pipeline.step_at_line(source.cursor + 1)
+        if self.rows_in_front() is source and source.step_line is not None:
+            step = self._engine.debugger.prepared.pipeline.step_at_line(source.step_line)
         else:
             step = self._tree.step
         return step.path if step is not None else None
