@@ -132,8 +132,8 @@ class Session:
         ways = ((timeline, position), (self.timeline, now))
         return any(alias in way.stateful_between(shared, end) for way, end in ways)
 
-    def evaluate(self, text: str, *, visit: int | None = None, item: int | None = None) -> Any:
-        """The value of an expression now, or as it was before a visit of this timeline.
+    def evaluate(self, text: str, *, visit: int | None = None, item: int | None = None, is_after: bool = False) -> Any:
+        """The value of an expression now, or as it was before a visit of this timeline, or after it.
 
         It may name variables, ``memory_<variable>``, ``parameters``, ``round``, ``visit``, and ``item``.
         Raises ``ExpressionError``; ``CommandRefused`` where there is no such visit.
@@ -142,7 +142,8 @@ class Session:
         if visit is not None:
             moment = self.moment(visit)
             rounds = moment.visit.round
-            pool, context = moment.before.pool, {"round": rounds[-1] if rounds else 0, "visit": visit}
+            pool = moment.after if is_after else moment.before.pool
+            context = {"round": rounds[-1] if rounds else 0, "visit": visit}
         return evaluate(text, pool, context if item is None else {**context, "item": item})
 
     def moment(self, visit: int) -> Moment:

@@ -90,6 +90,12 @@ WORKBENCH = (
     Action("last_visit", ("v",), "the last visit and what it gave, in the step pane; and back", _PANES),
     Action("show_tab(-1)", ("comma",), "the tab before, in the step pane", _PANES, title="previous tab"),
     Action("show_tab(1)", ("full_stop",), "the next tab, in the step pane", _PANES, title="next tab"),
+    Action("filter", ("f",), "show a part of the variables, as you type its name", _PANES, title="filter pane"),
+    Action("add_expression", ("equals_sign",), "show an expression's value below the variables", _PANES),
+    Action("remove_expression", ("delete",), "no longer show the expression at the cursor", _PANES),
+    Action(
+        "history", ("h",), "who wrote the variable at the cursor, and who read it", _PANES, title="variable's history"
+    ),
     Action("switch_source", ("P",), "the Python of the step's tool, or the pipeline", _PANES, title="tool's code"),
     *(
         Action(f"show_pane({number})", (str(number),), f"to {name}", _PANES, title=f"go to {name}")
@@ -118,6 +124,8 @@ VIEWER = (
 KEY_NAMES = {
     "question_mark": "?",
     "comma": ",",
+    "equals_sign": "=",
+    "delete": "Del",
     "full_stop": ".",
     "escape": "Esc",
     "tab": "Tab",

@@ -77,6 +77,8 @@ class Model:
         self._redactor = Redactor.of(debugger.prepared.parameters, debugger.prepared.secrets)
         self.servers: dict[str, ServerState] = {}
         self.lens: int | None = None
+        self.looked_at: int | None = None
+        """The past visit that every pane shows, with the variables as they stood after it; None is the present."""
         self.saved_files: tuple[str, ...] = ()
         """The files of the pipeline that were saved since it was read."""
         self.asked: Sequence[OpenQuestion] = ()
@@ -219,8 +221,23 @@ class Model:
         return step_at(self.debugger.program, self.debugger.state.cursor)
 
     def changed(self, variable: Variable) -> bool:
-        """Whether a variable is another than when the run last went on."""
+        """Whether a variable is another than when the run last went on; or was written by the visit looked at."""
+        if self.looked_at is not None:
+            return variable.visit == self.looked_at
         return self._before.get(variable.name) is not variable
+
+    @property
+    def pool(self) -> VariablePool:
+        """The variables at the checkpoint that is shown."""
+        timeline = self.debugger.timeline
+        place = timeline.index_of(self.looked_at) if self.looked_at is not None else None
+        return timeline.moments[place].after if place is not None else self.debugger.state.pool
+
+    def is_recorded(self, variable: Variable) -> bool:
+        """Whether the visit that wrote a variable was answered from a recording."""
+        timeline = self.debugger.timeline
+        place = timeline.index_of(variable.visit) if variable.visit is not None else None
+        return place is not None and timeline.moments[place].visit.provenance == "recorded"
 
     def last_visit(self, step: str) -> Visit | None:
         """The latest finished or failed visit of a step, or the one under way."""

@@ -15,7 +15,10 @@ from workbench.tui.actions import WORKBENCH, bindings
 from workbench.tui.bars import Bar
 from workbench.tui.bridge import EngineThread
 from workbench.tui.changes import Changes
+from workbench.tui.expressions import Expressions
+from workbench.tui.filter_bar import FilterBar
 from workbench.tui.help import WORKBENCH_SIGNS
+from workbench.tui.looking import Looking
 from workbench.tui.message_text import message_text
 from workbench.tui.model import Model
 from workbench.tui.pane_screen import PaneScreen
@@ -46,7 +49,8 @@ class WorkbenchScreen(PaneScreen):
     def __init__(self, engine: EngineThread, model: Model) -> None:
         self._tree = PipelineTree(engine.debugger.prepared.pipeline, model, id="pipeline")
         self._step = StepPane(model, id="step")
-        self._variables = VariablesPane(model, id="variables")
+        expressions = Expressions(engine, model)
+        self._variables = VariablesPane(model, expressions, id="variables")
         self._timeline = Timeline(model, id="timeline")
         self._traffic = TrafficPane(model, id="traffic")
         self._snapshots = Snapshots(model, id="snapshots")
@@ -55,6 +59,7 @@ class WorkbenchScreen(PaneScreen):
         self._engine = engine
         self._model = model
         self._changes = Changes(self, engine, model)
+        self._looking = Looking(self, engine, model, expressions, self._variables)
         self._questions = Questions(self, engine, model)
         self._reloading = Reloading(self, engine, model)
         self._shown_pipeline = engine.debugger.prepared
@@ -64,6 +69,7 @@ class WorkbenchScreen(PaneScreen):
         yield Bar(id="place")
         yield Bar(id="reason")
         yield self._panes
+        yield FilterBar()
         yield from self.compose_foot()
 
     def on_mount(self) -> None:
@@ -87,6 +93,7 @@ class WorkbenchScreen(PaneScreen):
         self._show_status()
         self._tree.show()
         self._variables.show_pool()
+        self._evaluate()
         self._timeline.show()
         self._traffic.show()
         self._snapshots.show()
@@ -101,6 +108,10 @@ class WorkbenchScreen(PaneScreen):
         await self._reloading.look()
         if self._model.saved_files != before:
             self._show_status()
+
+    @work(group="looking expressions", exclusive=True, exit_on_error=False)
+    async def _evaluate(self) -> None:
+        await self._looking.evaluate()
 
     @work(group="reload", exclusive=True, exit_on_error=False)
     async def action_reload(self) -> None:
@@ -188,6 +199,23 @@ class WorkbenchScreen(PaneScreen):
     def action_switch_source(self) -> None:
         self._step.switch_source()
         self.action_show_pane(2)
+
+    def action_filter(self) -> None:
+        self._looking.filter(self.rows_in_front())
+
+    @on(FilterBar.Ended)
+    def _end_filtering(self) -> None:
+        self.rows_in_front().focus()
+
+    def action_add_expression(self) -> None:
+        self._looking.put_expression(None)
+
+    def action_remove_expression(self) -> None:
+        self._looking.remove_expression()
+
+    @work(group="looking", exit_on_error=False)
+    async def action_history(self) -> None:
+        await self._looking.show_history()
 
     def value_at_cursor(self) -> tuple[str, Any] | None:
         rows = self.rows_in_front()
@@ -298,7 +326,9 @@ class WorkbenchScreen(PaneScreen):
         self._changes.decide()
 
     def action_edit(self) -> None:
-        if not self._changes.edit(self.rows_in_front(), self._step, self._variables):
+        if self.rows_in_front() is self._variables and self._variables.expression is not None:
+            self._looking.put_expression(self._variables.expression)
+        elif not self._changes.edit(self.rows_in_front(), self._step, self._variables):
             self._step.show_tab(0)
             self.action_show_pane(2)
             self.say(
