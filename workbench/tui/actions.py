@@ -96,6 +96,9 @@ WORKBENCH = (
     Action(
         "history", ("h",), "who wrote the variable at the cursor, and who read it", _PANES, title="variable's history"
     ),
+    Action(
+        "mark", ("space",), "in the snapshots: mark one, then another, to see what differs", _PANES, "", "mark snapshot"
+    ),
     Action("switch_source", ("P",), "the Python of the step's tool, or the pipeline", _PANES, title="tool's code"),
     *(
         Action(f"show_pane({number})", (str(number),), f"to {name}", _PANES, title=f"go to {name}")
@@ -126,6 +129,7 @@ KEY_NAMES = {
     "comma": ",",
     "equals_sign": "=",
     "delete": "Del",
+    "space": "Space",
     "full_stop": ".",
     "escape": "Esc",
     "tab": "Tab",

@@ -15,6 +15,7 @@ from workbench.tui.actions import WORKBENCH, bindings
 from workbench.tui.bars import Bar
 from workbench.tui.bridge import EngineThread
 from workbench.tui.changes import Changes
+from workbench.tui.diff_viewer import DiffViewer
 from workbench.tui.expressions import Expressions
 from workbench.tui.filter_bar import FilterBar
 from workbench.tui.help import WORKBENCH_SIGNS
@@ -216,6 +217,14 @@ class WorkbenchScreen(PaneScreen):
     @work(group="looking", exit_on_error=False)
     async def action_history(self) -> None:
         await self._looking.show_history()
+
+    def action_mark(self) -> None:
+        if self.rows_in_front() is not self._snapshots:
+            self.say("select a snapshot to mark, then another to compare it with")
+            return
+        two = self._snapshots.mark()
+        if two is not None:
+            self.app.push_screen(DiffViewer(*two))
 
     def value_at_cursor(self) -> tuple[str, Any] | None:
         rows = self.rows_in_front()
