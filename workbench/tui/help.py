@@ -24,6 +24,7 @@ WORKBENCH_SIGNS = (
     (">", "the step that runs next, or is running"),
     ("● ✓ ✗ -", "at a step: it is running; done; failed or cancelled; passed over"),
     ("*", "written since the run last went on"),
+    ("◀", "in the timeline: the past visit that every pane shows"),
     ("◉", "a snapshot that is marked, to be compared with another"),
     OPEN_SIGN,
 )

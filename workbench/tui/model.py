@@ -226,6 +226,12 @@ class Model:
             return variable.visit == self.looked_at
         return self._before.get(variable.name) is not variable
 
+    def look_at(self, visit: int) -> None:
+        """Show things as they stood after a visit of this timeline; after the last one that is the present."""
+        place = self.debugger.timeline.index_of(visit)
+        is_present = place is None or place == self.debugger.state.position - 1
+        self.looked_at = None if is_present else visit
+
     @property
     def pool(self) -> VariablePool:
         """The variables at the checkpoint that is shown."""
@@ -235,9 +241,13 @@ class Model:
 
     def is_recorded(self, variable: Variable) -> bool:
         """Whether the visit that wrote a variable was answered from a recording."""
-        timeline = self.debugger.timeline
-        place = timeline.index_of(variable.visit) if variable.visit is not None else None
-        return place is not None and timeline.moments[place].visit.provenance == "recorded"
+        visit = self.visit_of_timeline(variable.visit) if variable.visit is not None else None
+        return visit is not None and visit.provenance == "recorded"
+
+    def visit_of_timeline(self, number: int) -> Visit | None:
+        """A visit of this timeline, also one that lies after the cursor."""
+        place = self.debugger.timeline.index_of(number)
+        return self.debugger.timeline.moments[place].visit if place is not None else None
 
     def last_visit(self, step: str) -> Visit | None:
         """The latest finished or failed visit of a step, or the one under way."""
@@ -249,7 +259,7 @@ class Model:
         failed = self.debugger.failed
         if failed is not None and failed.number == number:
             return failed
-        return next((visit for visit in reversed(self.debugger.visits) if visit.number == number), None)
+        return self.visit_of_timeline(number)
 
 
 def _entries(timeline: Timeline) -> Iterator[Entry]:

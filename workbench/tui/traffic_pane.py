@@ -33,6 +33,13 @@ class TrafficPane(RowsView):
         if was_last:
             self.move_cursor(self._shown - 1)
 
+    def select(self, visit: int) -> None:
+        """Bring the first message of a visit into view."""
+        lines = self._model.traffic.lines
+        found = next((n for n, line in enumerate(lines) if getattr(line.event, "visit", None) == visit), None)
+        if found is not None:
+            self.move_cursor(found)
+
     def row_count(self) -> int:
         return len(self._model.traffic.lines) or 1
 

@@ -65,6 +65,7 @@ class WorkbenchScreen(PaneScreen):
         self._reloading = Reloading(self, engine, model)
         self._shown_pipeline = engine.debugger.prepared
         self._seen_stop: object = None
+        self._looked_from: object = None
 
     def compose(self) -> ComposeResult:
         yield Bar(id="place")
@@ -89,6 +90,7 @@ class WorkbenchScreen(PaneScreen):
         """Show how things stand, after events have come in."""
         if self._engine.debugger.prepared is not self._shown_pipeline:
             self._show_pipeline()
+        self._return_when_the_run_moves()
         self._take_lens_off_what_is_gone()
         self._questions.look()
         self._show_status()
@@ -98,7 +100,7 @@ class WorkbenchScreen(PaneScreen):
         self._timeline.show()
         self._traffic.show()
         self._snapshots.show()
-        if self._is_at_new_place():
+        if self._is_at_new_place() and self._model.looked_at is None:
             self._step.show(self._tree.step)
         elif self._model.debugger.state.status != "running":
             self._step.refresh_shown()
@@ -148,12 +150,43 @@ class WorkbenchScreen(PaneScreen):
     def _step_selected(self) -> None:
         self._step.show(self._tree.step)
 
+    # ---- the past, looked at without going there
+
     @on(RowsView.Highlighted, "#timeline")
     def _visit_selected(self) -> None:
         entry = self._timeline.entry
         visit = self._model.visit(entry.visit) if entry is not None and entry.visit is not None else None
-        if visit is not None:
-            self._step.show(self._model.debugger.program.steps.get(visit.step), visit)
+        if visit is None:
+            return
+        self._model.look_at(visit.number)
+        self._tree.select(visit.step)
+        self._step.show(self._model.debugger.program.steps.get(visit.step), visit)
+        self._snapshots.select(visit.number)
+        self._traffic.select(visit.number)
+        self._show_looked_at()
+
+    def _show_looked_at(self) -> None:
+        self._show_status()
+        self._variables.show_pool()
+        self._timeline.rows_changed()
+        self._evaluate()
+
+    def _return_when_the_run_moves(self) -> None:
+        stop = self._model.debugger.state.stop
+        if stop is not self._looked_from:
+            self._looked_from = stop
+            self._model.looked_at = None
+
+    def action_restore(self) -> None:
+        """Back to the present; there, a pane that stands alone gets the others back."""
+        if self._model.looked_at is None:
+            super().action_restore()
+            return
+        self._model.looked_at = None
+        self._tree.select(self._model.debugger.state.place.step)
+        self._timeline.go_to_present()
+        self._step.show(self._tree.step)
+        self._show_looked_at()
 
     @on(RowsView.Chosen)
     def _look_closer(self) -> None:
@@ -337,6 +370,8 @@ class WorkbenchScreen(PaneScreen):
     def action_edit(self) -> None:
         if self.rows_in_front() is self._variables and self._variables.expression is not None:
             self._looking.put_expression(self._variables.expression)
+        elif self.rows_in_front() is self._variables and self._model.looked_at is not None:
+            self.say("these are past values: Esc returns to the present; Enter in the timeline goes there")
         elif not self._changes.edit(self.rows_in_front(), self._step, self._variables):
             self._step.show_tab(0)
             self.action_show_pane(2)
