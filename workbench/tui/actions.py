@@ -90,6 +90,7 @@ WORKBENCH = (
     Action("last_visit", ("v",), "the last visit and what it gave, in the step pane; and back", _PANES),
     Action("show_tab(-1)", ("comma",), "the tab before, in the step pane", _PANES, title="previous tab"),
     Action("show_tab(1)", ("full_stop",), "the next tab, in the step pane", _PANES, title="next tab"),
+    Action("find_item", ("I",), "pin the item that holds a text, in any of its lists", _ITEMS, title="find an item"),
     Action("filter", ("f",), "show a part of the variables, as you type its name", _PANES, title="filter pane"),
     Action("add_expression", ("equals_sign",), "show an expression's value below the variables", _PANES),
     Action("remove_expression", ("delete",), "no longer show the expression at the cursor", _PANES),

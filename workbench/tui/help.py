@@ -25,6 +25,7 @@ WORKBENCH_SIGNS = (
     ("● ✓ ✗ -", "at a step: it is running; done; failed or cancelled; passed over"),
     ("*", "written since the run last went on"),
     ("◀", "in the timeline: the past visit that every pane shows"),
+    ("⇐ ⇒", "the branch that the pinned item was sent to"),
     ("◉", "a snapshot that is marked, to be compared with another"),
     OPEN_SIGN,
 )

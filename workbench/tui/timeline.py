@@ -13,6 +13,7 @@ from workbench.engine.events import (
     VisitFinished,
 )
 from workbench.engine.visit import Visit
+from workbench.tui.item_way import item_note
 from workbench.tui.model import Entry, Model
 from workbench.tui.previews import duration
 from workbench.tui.rows import Part, Row, RowsView
@@ -115,6 +116,7 @@ class Timeline(RowsView):
             Part(event.name, "dim" if is_later else ""),
             *attempt,
             *(Part(f"  {mark}", "mark") for mark in _marks(event)),
+            *item_note(self._model, event),
             Part(f"  {place}", "value"),
             Part(f"  {note}", "warning"),
         )

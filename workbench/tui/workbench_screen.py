@@ -19,6 +19,7 @@ from workbench.tui.diff_viewer import DiffViewer
 from workbench.tui.expressions import Expressions
 from workbench.tui.filter_bar import FilterBar
 from workbench.tui.help import WORKBENCH_SIGNS
+from workbench.tui.item_dialog import ItemDialog
 from workbench.tui.looking import Looking
 from workbench.tui.message_text import message_text
 from workbench.tui.model import Model
@@ -167,6 +168,7 @@ class WorkbenchScreen(PaneScreen):
 
     def _show_looked_at(self) -> None:
         self._show_status()
+        self._tree.show()
         self._variables.show_pool()
         self._timeline.rows_changed()
         self._evaluate()
@@ -286,6 +288,16 @@ class WorkbenchScreen(PaneScreen):
         if lens is not None and count is not None and lens >= count:
             self._model.lens = None
             self.say(f"there is no item [{lens}] any more, only {count}: no item is pinned")
+
+    def action_find_item(self) -> None:
+        if self.item_count():
+            self.app.push_screen(ItemDialog(self._model.pool), self._pin_found)
+        else:
+            self.say("there are no items")
+
+    def _pin_found(self, item: int | None) -> None:
+        if item is not None:
+            self.pin(item)
 
     def pin(self, item: int | None) -> None:
         self._model.lens = item
