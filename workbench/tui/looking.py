@@ -11,6 +11,7 @@ from workbench.tui.filter_bar import FilterBar
 from workbench.tui.history_dialog import HistoryDialog
 from workbench.tui.model import Model
 from workbench.tui.rows import RowsView
+from workbench.tui.traffic_pane import TrafficPane
 from workbench.tui.variables_pane import VariablesPane
 
 
@@ -36,7 +37,7 @@ class Looking:
     def filter(self, rows: RowsView) -> None:
         """Narrow the pane in front; where it has no filter, the variables."""
         bar = self._screen.query_one(FilterBar)
-        bar.open(self._variables)
+        bar.open(rows if isinstance(rows, TrafficPane) else self._variables)
 
     # ---- expressions
 

@@ -15,6 +15,9 @@ from workbench.tui.actions import WORKBENCH, bindings
 from workbench.tui.bars import Bar
 from workbench.tui.bridge import EngineThread
 from workbench.tui.changes import Changes
+from workbench.tui.console import Console
+from workbench.tui.console_commands import ConsoleCommands
+from workbench.tui.console_work import ConsoleWork
 from workbench.tui.diff_viewer import DiffViewer
 from workbench.tui.expressions import Expressions
 from workbench.tui.filter_bar import FilterBar
@@ -62,6 +65,8 @@ class WorkbenchScreen(PaneScreen):
         self._model = model
         self._changes = Changes(self, engine, model)
         self._looking = Looking(self, engine, model, expressions, self._variables)
+        commands = ConsoleCommands(engine, model, self.action_run, self.pin)
+        self._console_work = ConsoleWork(self, model, expressions, commands)
         self._questions = Questions(self, engine, model)
         self._reloading = Reloading(self, engine, model)
         self._shown_pipeline = engine.debugger.prepared
@@ -73,6 +78,7 @@ class WorkbenchScreen(PaneScreen):
         yield Bar(id="reason")
         yield self._panes
         yield FilterBar()
+        yield self._console_work.console
         yield from self.compose_foot()
 
     def on_mount(self) -> None:
@@ -240,8 +246,36 @@ class WorkbenchScreen(PaneScreen):
         self._looking.filter(self.rows_in_front())
 
     @on(FilterBar.Ended)
-    def _end_filtering(self) -> None:
+    @on(Console.Ended)
+    def _end_typing(self) -> None:
         self.rows_in_front().focus()
+
+    def action_console(self) -> None:
+        self._console_work.console.open()
+
+    @on(Console.Entered)
+    def _console_entered(self, event: Console.Entered) -> None:
+        self._enter(event.text)
+
+    @work(group="looking console", exit_on_error=False)
+    async def _enter(self, line: str) -> None:
+        await self._console_work.enter(line)
+
+    def action_next_pane(self) -> None:
+        """Tab; where the console is typed in it completes."""
+        console = self._console_work.console
+        if console.has_pseudo_class("focus-within"):
+            console.complete()
+        else:
+            super().action_next_pane()
+
+    def action_copy_request(self) -> None:
+        request = self._traffic.request if self.rows_in_front() is self._traffic else None
+        if request is None:
+            self.say("select a request or its answer in the traffic")
+            return
+        self.app.copy_to_clipboard(request)
+        self.say(f"copied the request: {len(request):,} characters")
 
     def action_add_expression(self) -> None:
         self._looking.put_expression(None)
