@@ -118,3 +118,12 @@ async def test_history_is_recalled_and_kept(open_pipeline: Open) -> None:
 def test_a_history_is_bounded() -> None:
     keep_history([str(number) for number in range(1_000)])
     assert read_history()[0] == "500"
+
+
+async def test_what_is_typed_in_haste_arrives_in_its_line(open_pipeline: Open) -> None:
+    opened = open_pipeline(RAG)
+    async with opened.running() as keys:
+        await keys.press("n")
+        await keys.press_at_once("colon", *"got", "tab")
+        await keys.settle()
+        assert opened.screen._console_work.console._line.value == "goto "

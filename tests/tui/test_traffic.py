@@ -45,3 +45,12 @@ async def test_a_message_is_highlighted(open_pipeline: Open) -> None:
         assert looks['"jsonrpc"'] == "name"
         assert looks['"fig"'] == "value"
         assert looks["1"] == "key"
+
+
+async def test_a_filter_that_is_typed_in_haste(open_pipeline: Open) -> None:
+    opened = open_pipeline(RAG)
+    async with opened.running() as keys:
+        await keys.press("c", "5")
+        await keys.press_at_once("f", *"visit:2")
+        await keys.settle()
+        assert opened.screen._traffic.needle == "visit:2"

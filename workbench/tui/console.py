@@ -55,7 +55,7 @@ class Console(Guarded, Vertical):
     def open(self) -> None:
         self.add_class("-shown")
         self._line.cursor_blink = False
-        self._line.focus()
+        self.screen.set_focus(self._line)  # at once: what is typed right after the key belongs here
 
     def show_result(self, parts: Sequence[Part], right: Sequence[Part] = ()) -> None:
         self.query_one("#console-result", Bar).show(parts, right)
@@ -80,6 +80,10 @@ class Console(Guarded, Vertical):
         self._line.action_end()
 
     def complete(self) -> None:
+        """Complete the last word, when all that was typed before has arrived in the line."""
+        self._line.call_later(self._complete)
+
+    def _complete(self) -> None:
         """Write on as far as there is one way to; where there are several, they are shown."""
         text = self._line.value
         begin, found = self._candidates(text)

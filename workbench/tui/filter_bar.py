@@ -49,9 +49,9 @@ class FilterBar(Guarded, Horizontal):
         self.query_one("#filter-note", Bar).show([Part(" filter ", "key")])
         line = self.query_one(Line)
         line.cursor_blink = False
-        line.placeholder = f"{pane.FILTER_HINT}: Enter keeps it, Esc shows all"
+        line.placeholder = f"{pane.FILTER_HINT} · Enter keeps it · Esc shows all"
         line.value = pane.needle
-        line.focus()
+        self.screen.set_focus(line)  # at once: what is typed right after the key belongs here
 
     @on(Input.Changed)
     def _changed(self, event: Input.Changed) -> None:

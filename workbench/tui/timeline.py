@@ -128,7 +128,7 @@ def timing_words(visit: Visit) -> str:
     timing = visit.timing
     if timing is None:
         return visit.provenance
-    waited = f"waited {duration(timing.waiting)} · " if timing.waiting else ""
+    waited = f"waited {duration(timing.waiting)} · " if timing.waiting >= 0.001 else ""
     return f"{visit.provenance}: {waited}server {duration(timing.server)} · transport {duration(timing.transport)}"
 
 

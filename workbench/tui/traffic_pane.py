@@ -18,7 +18,7 @@ class TrafficPane(RowsView):
     """One line for each message or line of output. The latest stays in view while the cursor is on it."""
 
     BORDER_TITLE = "Traffic"
-    FILTER_HINT: ClassVar[str] = "server, method, sent, received, stderr, visit:3"
+    FILTER_HINT: ClassVar[str] = "server, method, sent, stderr, visit:3"
 
     def __init__(self, model: Model, *, id: str) -> None:
         super().__init__(id=id)
