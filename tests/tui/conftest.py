@@ -19,7 +19,7 @@ from workbench.tui.app import WorkbenchApp
 from workbench.tui.net import SafeApp
 
 PROJECT = {
-    "servers/lab/src/lab.py": "",
+    "servers/lab/src/lab.py": "@app.tool\ndef search(query_list, top_k):\n    return []\n",
     "servers/lab/parameter.yaml": "items: [fig, apple, kiwi, date]\ntop_k: 2\nlong_enough: 7\n",
 }
 

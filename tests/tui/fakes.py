@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from workbench.engine.events import Emit, Event, ServerOutput, ServerReady, ServerStarting, WireMessage
-from workbench.engine.ports import Answering, Asked, Call, CallResult, Edit, Progress, ToolFailed
+from workbench.engine.ports import Answering, Asked, Call, CallResult, Edit, Progress, Timing, ToolFailed
 from workbench.engine.timeline import Moment, Timeline
 from workbench.engine.visit import Visit
 from workbench.mcp.patience import Patience
@@ -149,7 +149,7 @@ class FakeTools:
         finally:
             self._questions.withdraw()
         self._wire(call, "received", number, {"result": value})
-        return CallResult(value)
+        return CallResult(value, timing=Timing(0, 0.24, 0.01))
 
     async def _respond(self, call: Call, method: str, params: Any) -> Any:
         """A question of the server; its numbers are its own."""

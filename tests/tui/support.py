@@ -100,6 +100,10 @@ class Keys:
         await self.pilot.pause()
         await self.until(lambda: not engine._told and not engine._is_notified)
         await self.pilot.pause()
+        await self.until(
+            lambda: not any(w.group.startswith("looking") and not w.is_finished for w in self.opened.app.workers)
+        )
+        await self.pilot.pause()
 
     async def until(self, holds: Any, seconds: float = 5) -> None:
         async with asyncio.timeout(seconds):

@@ -17,6 +17,7 @@ from workbench.tui.app import ReplayApp
 Open = Callable[..., Opened]
 Picture = tuple[str, str, tuple[str, ...], tuple[int, int]]
 STUMBLE = "pipeline:\n- lab.get_items\n- lab.stumble\n"
+EXPRESSIONS = ("equals_sign", *"ret_psg[0] | length", "enter", "equals_sign", *"ans_ls[0]", "enter")
 INTO_BRANCH = ("s", "s", "s", "s", "s")
 
 
@@ -33,6 +34,22 @@ INTO_BRANCH = ("s", "s", "s", "s", "s")
         ("second round", LOOP, (*INTO_BRANCH, "s", "s"), (160, 45)),
         ("finished", LOOP, ("c",), (160, 45)),
         ("lens", RAG, ("c", "i", "]"), (160, 45)),
+        ("diff", LOOP, (*("s",) * 9, "v", *("full_stop",) * 3), (160, 45)),
+        ("narrow diff", LOOP, (*("s",) * 9, "v", *("full_stop",) * 3), (80, 24)),
+        ("code", RAG, ("n", "P"), (160, 45)),
+        ("past visit", LOOP, ("c", "4", "home", "down", "down"), (160, 45)),
+        ("medium past visit", LOOP, ("c", "4", "home", "down", "down"), (100, 30)),
+        ("narrow past visit", LOOP, ("c", "4", "home", "down", "down", "3"), (80, 24)),
+        ("expressions", RAG, ("n", "n", *EXPRESSIONS, "3", "f", "q"), (160, 45)),
+        ("console", RAG, ("n", "n", "colon", *"ret_psg[0]", "enter", *"run ", "up"), (160, 45)),
+        ("narrow console", RAG, ("n", "n", "colon", *"br", "tab", "tab"), (80, 24)),
+        ("history", LOOP, ("c", "3", "h"), (160, 45)),
+        ("snapshots compared", LOOP, (*("s",) * 7, "6", "end", "space", "home", "down", "space"), (100, 30)),
+        ("snapshot marked", LOOP, (*("s",) * 7, "6", "end", "space"), (160, 45)),
+        ("items", RAG, ("c", "I", "i"), (100, 30)),
+        ("item's way", LOOP, (*INTO_BRANCH, "s", "i"), (160, 45)),
+        ("message", RAG, ("n", "5", "end", "enter"), (100, 30)),
+        ("traffic narrowed", RAG, ("c", "5", "f", *"visit:2", "enter"), (100, 30)),
         ("help", LOOP, ("question_mark",), (160, 45)),
         ("edit", LOOP, ("n", "3", "e"), (160, 45)),
         ("decision", LOOP.replace("route_done", "route_oddly"), (*INTO_BRANCH[:-1], "d"), (160, 45)),

@@ -36,8 +36,8 @@ async def test_enter_on_a_visit_goes_before_it(open_pipeline: Open) -> None:
         assert "ret_psg" not in opened.debugger.state.pool.variables
         assert opened.app.screen is opened.screen
         timeline = opened.screen._timeline
-        assert timeline.row(0).left[2].look == ""
-        assert timeline.row(2).left[2].look == "dim"
+        assert timeline.row(0).left[3].look == ""
+        assert timeline.row(2).left[3].look == "dim"
         calls = len(opened.tools.calls)
         await keys.press("E", "end", "enter")
         assert len(opened.tools.calls) == calls

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from workbench.engine.pool import Variable, VariablePool
-from workbench.engine.timeline import Moment
+from workbench.engine.timeline import Moment, Timeline
 from workbench.engine.visit import Visit
 from workbench.pipeline.model import FromMemory, FromVariable
 
@@ -41,6 +41,28 @@ class Version:
     @property
     def is_edited(self) -> bool:
         return self.variable.is_edited
+
+
+@dataclass(frozen=True)
+class Counterpart:
+    """The visit that another is compared with: the one before of its step, or its twin in the timeline a fork left."""
+
+    visit: Visit
+    timeline: int
+    is_twin: bool
+
+
+def counterpart_of(timelines: Mapping[int, Timeline], timeline: Timeline, visit: Visit) -> Counterpart | None:
+    """What to compare a visit with; None where its step has not run before."""
+    place = timeline.index_of(visit.number)
+    parent = timelines.get(timeline.parent) if timeline.parent is not None else None
+    if parent is not None and (place is None or place >= timeline.shared_with(parent)):
+        twin = parent.matching(timeline.shared_with(parent), visit)
+        if twin is not None:
+            return Counterpart(twin, parent.number, is_twin=True)
+    earlier = timeline.moments[:place] if place is not None else timeline.moments
+    before = next((m.visit for m in reversed(earlier) if m.visit.step == visit.step), None)
+    return Counterpart(before, timeline.number, is_twin=False) if before is not None else None
 
 
 def changes_of(moment: Moment) -> tuple[Change, ...]:

@@ -18,7 +18,7 @@ from workbench.engine.entries import is_same
 from workbench.engine.events import Emit, Event, RecordFailed, RunFinished, Stopped
 from workbench.engine.expressions import evaluate
 from workbench.engine.inputs import BoundInputs, Skip, StepError, bind_inputs
-from workbench.engine.looking import Change, Version, changes_of, history_of
+from workbench.engine.looking import Change, Counterpart, Version, changes_of, counterpart_of, history_of
 from workbench.engine.pool import VariablePool
 from workbench.engine.ports import Edit, Recorder, Tools
 from workbench.engine.program import Program
@@ -132,8 +132,8 @@ class Session:
         ways = ((timeline, position), (self.timeline, now))
         return any(alias in way.stateful_between(shared, end) for way, end in ways)
 
-    def evaluate(self, text: str, *, visit: int | None = None, item: int | None = None) -> Any:
-        """The value of an expression now, or as it was before a visit of this timeline.
+    def evaluate(self, text: str, *, visit: int | None = None, item: int | None = None, is_after: bool = False) -> Any:
+        """The value of an expression now, or as it was before a visit of this timeline, or after it.
 
         It may name variables, ``memory_<variable>``, ``parameters``, ``round``, ``visit``, and ``item``.
         Raises ``ExpressionError``; ``CommandRefused`` where there is no such visit.
@@ -142,7 +142,8 @@ class Session:
         if visit is not None:
             moment = self.moment(visit)
             rounds = moment.visit.round
-            pool, context = moment.before.pool, {"round": rounds[-1] if rounds else 0, "visit": visit}
+            pool = moment.after if is_after else moment.before.pool
+            context = {"round": rounds[-1] if rounds else 0, "visit": visit}
         return evaluate(text, pool, context if item is None else {**context, "item": item})
 
     def moment(self, visit: int) -> Moment:
@@ -155,6 +156,10 @@ class Session:
     def changes(self, visit: int) -> tuple[Change, ...]:
         """What a visit of this timeline changed in the pool. Raises ``CommandRefused``."""
         return changes_of(self.moment(visit))
+
+    def counterpart(self, visit: Visit) -> Counterpart | None:
+        """The visit to compare another with: its twin in the timeline a fork left, or the one before of its step."""
+        return counterpart_of(self.timelines, self.timeline, visit)
 
     def history(self, name: str) -> tuple[Version, ...]:
         """All versions of a variable up to the cursor: who wrote each, and which visits read it.

@@ -90,6 +90,19 @@ WORKBENCH = (
     Action("last_visit", ("v",), "the last visit and what it gave, in the step pane; and back", _PANES),
     Action("show_tab(-1)", ("comma",), "the tab before, in the step pane", _PANES, title="previous tab"),
     Action("show_tab(1)", ("full_stop",), "the next tab, in the step pane", _PANES, title="next tab"),
+    Action("console", ("colon",), "a line for expressions and commands: Tab completes, Up recalls", _GENERAL),
+    Action("copy_request", ("C",), "copy the request of the message at the cursor", _PANES),
+    Action("find_item", ("I",), "pin the item that holds a text, in any of its lists", _ITEMS, title="find an item"),
+    Action("filter", ("f",), "show a part of the variables or the traffic, as you type", _PANES, title="filter pane"),
+    Action("add_expression", ("equals_sign",), "show an expression's value below the variables", _PANES),
+    Action("remove_expression", ("delete",), "no longer show the expression at the cursor", _PANES),
+    Action(
+        "history", ("h",), "who wrote the variable at the cursor, and who read it", _PANES, title="variable's history"
+    ),
+    Action(
+        "mark", ("space",), "in the snapshots: mark one, then another, to see what differs", _PANES, "", "mark snapshot"
+    ),
+    Action("switch_source", ("P",), "the Python of the step's tool, or the pipeline", _PANES, title="tool's code"),
     *(
         Action(f"show_pane({number})", (str(number),), f"to {name}", _PANES, title=f"go to {name}")
         for number, name in enumerate(("Pipeline", "Step", "Variables", "Timeline", "Traffic", "Snapshots"), 1)
@@ -117,6 +130,10 @@ VIEWER = (
 KEY_NAMES = {
     "question_mark": "?",
     "comma": ",",
+    "equals_sign": "=",
+    "delete": "Del",
+    "space": "Space",
+    "colon": ":",
     "full_stop": ".",
     "escape": "Esc",
     "tab": "Tab",

@@ -97,11 +97,23 @@ class TabBar(Bar):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
+        self._whole_names: Sequence[str] = ()
         self._names: Sequence[str] = ()
+        self._front = 0
 
     def show_tabs(self, names: Sequence[str], front: int) -> None:
-        self._names = names
-        self.show([Part(f" {name} ", "front" if n == front else "dim") for n, name in enumerate(names)])
+        self._whole_names, self._front = names, front
+        self._fit()
+
+    def on_resize(self) -> None:
+        self._fit()
+
+    def _fit(self) -> None:
+        """Names in whole, or where there is no room for all but the one in front by their first letters."""
+        names, width = self._whole_names, self.size.width
+        is_short = bool(width) and sum(cell_len(name) + 2 for name in names) > width
+        self._names = [name[:3] if is_short and n != self._front else name for n, name in enumerate(names)]
+        self.show([Part(f" {name} ", "front" if n == self._front else "dim") for n, name in enumerate(self._names)])
 
     def on_click(self, event: events.Click) -> None:
         left = 0

@@ -83,6 +83,12 @@ class EngineThread:
         self._tell(CommandDone())
         return result
 
+    async def look(self, command: Callable[..., Any], *args: Any) -> Any:
+        """Run what changes nothing on the engine's thread, and wait for what it returns or raises."""
+        if self._is_closing:
+            raise CommandRefused("the session is being closed")
+        return await asyncio.wrap_future(self._on_loop(_run(command, args, {})))
+
     def drain(self) -> list[Told]:
         """What was told since the last call."""
         self._is_notified = False

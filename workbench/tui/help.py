@@ -24,6 +24,9 @@ WORKBENCH_SIGNS = (
     (">", "the step that runs next, or is running"),
     ("● ✓ ✗ -", "at a step: it is running; done; failed or cancelled; passed over"),
     ("*", "written since the run last went on"),
+    ("◀", "in the timeline: the past visit that every pane shows"),
+    ("⇐ ⇒", "the branch that the pinned item was sent to"),
+    ("◉", "a snapshot that is marked, to be compared with another"),
     OPEN_SIGN,
 )
 _IN_EVERY_PANE = (

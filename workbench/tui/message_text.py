@@ -13,6 +13,12 @@ _DECODED_BYTES = 1_000_000
 """A longer message stays text: decoding it would hold up the screen."""
 
 
+class JsonText(str):
+    """JSON as text, which is shown with its parts told apart."""
+
+    __slots__ = ()
+
+
 def message_text(line: TrafficLine) -> tuple[str, Any]:
     """Name and content: a message indented, anything else as its event tells it."""
     event = line.event
@@ -28,5 +34,5 @@ def _text(message: WireMessage) -> str:
     text = message.line.decode("utf-8", "replace")
     if message.size <= _DECODED_BYTES:
         with contextlib.suppress(ValueError):
-            return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+            return JsonText(json.dumps(json.loads(text), indent=2, ensure_ascii=False))
     return text

@@ -77,6 +77,8 @@ class Model:
         self._redactor = Redactor.of(debugger.prepared.parameters, debugger.prepared.secrets)
         self.servers: dict[str, ServerState] = {}
         self.lens: int | None = None
+        self.looked_at: int | None = None
+        """The past visit that every pane shows, with the variables as they stood after it; None is the present."""
         self.saved_files: tuple[str, ...] = ()
         """The files of the pipeline that were saved since it was read."""
         self.asked: Sequence[OpenQuestion] = ()
@@ -219,8 +221,33 @@ class Model:
         return step_at(self.debugger.program, self.debugger.state.cursor)
 
     def changed(self, variable: Variable) -> bool:
-        """Whether a variable is another than when the run last went on."""
+        """Whether a variable is another than when the run last went on; or was written by the visit looked at."""
+        if self.looked_at is not None:
+            return variable.visit == self.looked_at
         return self._before.get(variable.name) is not variable
+
+    def look_at(self, visit: int) -> None:
+        """Show things as they stood after a visit of this timeline; after the last one that is the present."""
+        place = self.debugger.timeline.index_of(visit)
+        is_present = place is None or place == self.debugger.state.position - 1
+        self.looked_at = None if is_present else visit
+
+    @property
+    def pool(self) -> VariablePool:
+        """The variables at the checkpoint that is shown."""
+        timeline = self.debugger.timeline
+        place = timeline.index_of(self.looked_at) if self.looked_at is not None else None
+        return timeline.moments[place].after if place is not None else self.debugger.state.pool
+
+    def is_recorded(self, variable: Variable) -> bool:
+        """Whether the visit that wrote a variable was answered from a recording."""
+        visit = self.visit_of_timeline(variable.visit) if variable.visit is not None else None
+        return visit is not None and visit.provenance == "recorded"
+
+    def visit_of_timeline(self, number: int) -> Visit | None:
+        """A visit of this timeline, also one that lies after the cursor."""
+        place = self.debugger.timeline.index_of(number)
+        return self.debugger.timeline.moments[place].visit if place is not None else None
 
     def last_visit(self, step: str) -> Visit | None:
         """The latest finished or failed visit of a step, or the one under way."""
@@ -232,7 +259,7 @@ class Model:
         failed = self.debugger.failed
         if failed is not None and failed.number == number:
             return failed
-        return next((visit for visit in reversed(self.debugger.visits) if visit.number == number), None)
+        return self.visit_of_timeline(number)
 
 
 def _entries(timeline: Timeline) -> Iterator[Entry]:

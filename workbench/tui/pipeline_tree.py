@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from workbench.engine.breakpoints import Breakpoint
@@ -10,6 +10,7 @@ from workbench.engine.program import branch_path, router_path
 from workbench.engine.values import count_of
 from workbench.pipeline.model import BranchStep, LoopStep, Pipeline, Step, ToolStep
 from workbench.tui.bars import cells
+from workbench.tui.item_way import branches_taken
 from workbench.tui.model import Model
 from workbench.tui.previews import duration
 from workbench.tui.progress import StepProgress
@@ -51,6 +52,7 @@ class PipelineTree(RowsView):
         self._rows = list(_rows(pipeline.steps, 0))
         self._model = model
         self._present: str | None = None
+        self._taken: Mapping[str, str] = {}
 
     def reload(self, pipeline: Pipeline) -> None:
         """Show another version of the pipeline."""
@@ -73,6 +75,7 @@ class PipelineTree(RowsView):
             self._present = present
             last = debugger.visits[-1].step if debugger.visits else None
             self.select(present if present is not None else last)
+        self._taken = branches_taken(self._model)
         self.rows_changed()
 
     def select(self, path: str | None) -> None:
@@ -110,10 +113,12 @@ class PipelineTree(RowsView):
         is_empty = row.state is not None and not row.step.branches[row.state]
         right = (Part(count_of(count, "item"), "value"),) if count is not None else ()
         note = Part("  (no steps)", "dim") if is_empty else Part("")
+        is_way = row.state is not None and self._taken.get(row.step.path) == row.state
+        way = Part(f"  ⇐ [{self._model.lens}]", "mark") if is_way else Part("")
         path = router_path(row.step) if row.is_router else branch_path(row.step, str(row.state))
         sign = _breakpoint_sign(self._model.debugger.breakpoints.by_step.get(path))
         look = "dim" if row.is_router else "name"
-        return Row((sign, Part(" " + "  " * row.depth + "  "), Part(name, look), note), right)
+        return Row((sign, Part(" " + "  " * row.depth + "  "), Part(name, look), way, note), right)
 
     def _progress(self, step: Step) -> StepProgress:
         """What is known of a step; one whose server is still starting is under way, though not called yet.

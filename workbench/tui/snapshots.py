@@ -22,6 +22,7 @@ class Snapshots(RowsView):
         self._model = model
         self._visits = 0
         self._rows: list[tuple[Visit, str | None]] = []
+        self._marked: tuple[Visit, str | None] | None = None
 
     @property
     def visit(self) -> Visit | None:
@@ -36,6 +37,37 @@ class Snapshots(RowsView):
         if name is None:
             return f"{visit.number} {visit.name}", {f"memory_{n}": v.value for n, v in visit.saved.items()}
         return f"memory_{name}", visit.saved[name].value
+
+    # ---- two of them
+
+    def mark(self) -> tuple[tuple[str, Any], tuple[str, Any]] | None:
+        """Mark the line at the cursor; with one marked already, the two of them, the older first."""
+        here = self._rows[self.cursor] if self._rows else None
+        before, self._marked = self._marked, None
+        self.refresh()
+        if here is None or here == before:
+            return None
+        if before is None or before not in self._rows:
+            self._marked = here
+            return None
+        older, newer = sorted((before, here), key=self._rows.index)
+        return self._compared(*older), self._compared(*newer)
+
+    def _compared(self, visit: Visit, name: str | None) -> tuple[str, Any]:
+        """A snapshot by its name, with the lens on only the pinned item's part."""
+        values = {known: self._of_lens(visit, known) for known in ([name] if name is not None else visit.saved)}
+        if name is None:
+            return f"visit {visit.number} {visit.name}", {f"memory_{known}": value for known, value in values.items()}
+        return f"memory_{name} of visit {visit.number}", values[name]
+
+    def _of_lens(self, visit: Visit, name: str) -> Any:
+        return item_of_variable(self._model.debugger.state.pool, visit.saved[name], self._model.lens)[0]
+
+    def select(self, visit: int) -> None:
+        """Put the cursor on what a visit wrote."""
+        found = next((n for n, row in enumerate(self._rows) if row[0].number == visit), None)
+        if found is not None:
+            self.move_cursor(found)
 
     def show(self) -> None:
         was_last = self.cursor >= len(self._rows) - 1
@@ -58,9 +90,16 @@ class Snapshots(RowsView):
         visit, name = self._rows[index]
         if name is None:
             nothing = () if visit.saved else (Part("  wrote nothing", "dim"),)
-            return Row((Part(f"{visit.number:>3} ", "dim"), Part(visit.name, "name"), *nothing))
+            return Row((self._sign(index), Part(f"{visit.number:>3} ", "dim"), Part(visit.name, "name"), *nothing))
         lens = self._model.lens
         value, is_item = item_of_variable(self._model.debugger.state.pool, visit.saved[name], lens)
         item = f" [{lens}]" if is_item else ""
-        left = (Part(f"    {column(f'memory_{name}{item}', 20)} "), Part(column(short_shape(value), 10) + " ", "dim"))
+        left = (
+            self._sign(index),
+            Part(f"    {column(f'memory_{name}{item}', 20)} "),
+            Part(column(short_shape(value), 10) + " ", "dim"),
+        )
         return Row((*left, Part(preview(value, self.row_width), "value")))
+
+    def _sign(self, index: int) -> Part:
+        return Part("◉", "mark") if self._rows[index] == self._marked else Part(" ")

@@ -48,6 +48,10 @@ def reason_parts(model: Model, width: int) -> tuple[list[Part], list[Part]]:
 
 def _why(model: Model, state: State) -> Part:
     """Why it stands, in one line; while it runs, how far its call is, and that it will be the last one."""
+    if model.looked_at is not None and not model.asked:
+        visit = model.visit_of_timeline(model.looked_at)
+        name = f" {visit.step} {visit.name}" if visit is not None else ""
+        return Part(f"looking at visit {model.looked_at}{name}: variables as they stood after it", "mark")
     if model.asked:
         asked = model.asked[0].asked
         more = f" (and {len(model.asked) - 1} more)" if len(model.asked) > 1 else ""
@@ -98,6 +102,8 @@ def _hint(model: Model, state: State) -> list[Part]:
     hints: list[tuple[str, str]]
     if model.asked:
         hints = [("a", "answers"), ("x", "cancels the call")]
+    elif model.looked_at is not None:
+        hints = [("Esc", "returns to the present")]
     elif state.status == "running":
         hints = [*([] if model.is_pausing else [("F6", "pauses")]), ("x", "cancels the call")]
     elif state.status == "finished":

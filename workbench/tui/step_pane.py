@@ -1,32 +1,36 @@
-"""The step pane: what one step is given, what it gave, its prompts, its lines in the file, its error."""
+"""The step pane: what a step is given and gave, its prompts, its lines, what is different, its error."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from textual import on
+from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from workbench.engine.inputs import BoundInput, BoundInputs, Skip, StepError
+from workbench.engine.state import CommandRefused
 from workbench.engine.values import Message
 from workbench.engine.visit import Visit
 from workbench.pipeline.binding import described_source
 from workbench.pipeline.model import FromParameter, Step, ToolStep
-from workbench.tui.bars import TabBar
+from workbench.tui.bars import Bar, TabBar
+from workbench.tui.diff_view import DiffView, heading
 from workbench.tui.lens import NOT_THIS_ITEM, item_of_input, item_of_variable, position_in_input
 from workbench.tui.model import Model
 from workbench.tui.net import Guarded
+from workbench.tui.prompt_text import length_words, messages_in, prompt_text
 from workbench.tui.rows import Part, RowsView
 from workbench.tui.source_view import SourceView
 from workbench.tui.text import content
 from workbench.tui.text_view import TextView
 from workbench.tui.values_view import Root, ValuesView
+from workbench.tui.visit_diff import VisitDiff
 
-TABS = ("Inputs", "Output", "Prompt", "Source", "Error")
-_PROMPTS_SHOWN = 50
+_NOTHING_TO_COMPARE = heading("", "it has not run yet: there is nothing to compare")
+TABS = ("Inputs", "Output", "Prompt", "Source", "Diff", "Error")
 
 
 class StepPane(Guarded, Vertical):
@@ -40,6 +44,8 @@ class StepPane(Guarded, Vertical):
         self.is_past = False
         self._front = 0
         self._seen_error: str | None = None
+        self._prompt_length = ""
+        self._diff: VisitDiff | None = None
 
     def compose(self) -> ComposeResult:
         yield TabBar(id="step-tabs")
@@ -48,7 +54,9 @@ class StepPane(Guarded, Vertical):
         yield TextView(id="heard")
         yield TextView(id="prompt")
         yield SourceView(self._model, id="source")
+        yield DiffView(id="diff")
         yield TextView(id="error")
+        yield Bar(id="step-note")
 
     def on_mount(self) -> None:
         self.show_tab(0)
@@ -105,6 +113,9 @@ class StepPane(Guarded, Vertical):
         for view in others:
             view.display = False
         self._show_tabs()
+        if TABS[self._front] == "Diff":
+            self._show_diff()
+        self._show_note()
 
     def show_result(self) -> None:
         """Bring what came of the step to the front."""
@@ -141,7 +152,7 @@ class StepPane(Guarded, Vertical):
         self.inputs.show(list(self._inputs(bound)), self._no_inputs(bound))
         self.outputs.show(list(self._outputs()), self._no_outputs())
         self._show_said()
-        self.query_one("#prompt", TextView).show(self._prompt(bound))
+        self._show_prompt(bound)
         self.source.show(step)
         self._show_error(self._error())
         self.show_tab(self._front)
@@ -248,16 +259,63 @@ class StepPane(Guarded, Vertical):
     def _no_outputs(self) -> str:
         return "it has not run yet" if self._visit is None else f"it {self._visit.status} and wrote nothing"
 
-    def _prompt(self, bound: BoundInputs | Skip | StepError | None) -> str:
+    def _show_prompt(self, bound: BoundInputs | Skip | StepError | None) -> None:
         messages: list[Message] = []
         if isinstance(bound, BoundInputs):
             values = [item_of_input(given, bound, self._model.lens)[0] for given in bound.inputs]
             if NOT_THIS_ITEM in values:
-                return f"item [{self._model.lens}] is {NOT_THIS_ITEM}"
-            messages = [message for value in values for message in _messages(value)]
+                self._prompt_length = ""
+                self.query_one("#prompt", TextView).show(f"item [{self._model.lens}] is {NOT_THIS_ITEM}")
+                return
+            messages = [message for value in values for message in messages_in(value)]
         if not messages:
-            messages = [message for root in self._outputs() for message in _messages(root.value)]
-        return _prompt_text(messages) if messages else "no prompt goes into this step or comes out of it"
+            messages = [message for root in self._outputs() for message in messages_in(root.value)]
+        nothing = "no prompt goes into this step or comes out of it"
+        self._prompt_length = length_words(messages) if messages else ""
+        self.query_one("#prompt", TextView).show(prompt_text(messages) if messages else nothing)
+
+    def _show_note(self) -> None:
+        """The line at the foot of a tab, where there is something to say of it."""
+        other = "P pipeline" if self.source.is_code else "P tool's code"
+        notes = {
+            "Prompt": (self._prompt_length, ""),
+            "Source": (self.source.place, other),
+            "Diff": (self._diff.note() if self._diff is not None else "", ""),
+        }
+        left, right = notes.get(TABS[self._front], ("", ""))
+        bar = self.query_one("#step-note", Bar)
+        bar.display = bool(left or right)
+        bar.show([Part(left, "dim")], [Part(right, "dim")])
+
+    @on(RowsView.Highlighted, "#source")
+    def _source_line_changed(self) -> None:
+        self._show_note()
+
+    def switch_source(self) -> None:
+        """Bring the source to the front: the pipeline's file, or the code of the step's tool."""
+        if TABS[self._front] == "Source" or not self.source.is_code:
+            self.source.switch()
+        self.show_tab(TABS.index("Source"))
+
+    # ---- what is different
+
+    @work(group="looking", exclusive=True, exit_on_error=False)
+    async def _show_diff(self) -> None:
+        made = self._diff = self._visit_diff()
+        lines = await asyncio.to_thread(made.lines) if made is not None else []
+        self.query_one("#diff", DiffView).show(lines or [_NOTHING_TO_COMPARE])
+        self._show_note()
+
+    def _visit_diff(self) -> VisitDiff | None:
+        debugger, visit = self._model.debugger, self._visit
+        if visit is None or visit.status == "running":
+            return None
+        try:
+            changes = debugger.changes(visit.number)
+        except CommandRefused:  # it failed, or belongs to another timeline
+            changes = ()
+        other = debugger.counterpart(visit)
+        return VisitDiff(visit, other, changes, debugger.state.pool, self._model.lens, self._model.without_secrets)
 
     def _error(self) -> str | None:
         visit = self._visit
@@ -288,18 +346,3 @@ def _origin(given: BoundInput, project: Path, *, is_item: bool) -> tuple[Part, .
     if source == given.argument:
         return (Part(giver, "dim"),)
     return (Part(f"{giver} · ", "dim"), Part(source, "value"))
-
-
-def _messages(value: Any) -> list[Message]:
-    if isinstance(value, Message):
-        return [value]
-    return [entry for entry in value if isinstance(entry, Message)] if isinstance(value, list) else []
-
-
-def _prompt_text(messages: list[Message]) -> str:
-    parts = [
-        f"── {n} · {message.get('role', '')}\n{message.text}" for n, message in enumerate(messages[:_PROMPTS_SHOWN])
-    ]
-    left = len(messages) - _PROMPTS_SHOWN
-    more = [f"── {left:,} more: pin an item (i) to read its own"] if left > 0 else []
-    return "\n\n".join([*parts, *more])

@@ -60,9 +60,13 @@ class TextView(RowsView):
 
     def _marked(self, text: str) -> list[Part]:
         if not self._needle:
-            return [Part(text)]
+            return self._unsought(text)
         pieces = re.split(f"({re.escape(self._needle)})", text, flags=re.IGNORECASE)
         return [Part(piece, "found" if number % 2 else "") for number, piece in enumerate(pieces) if piece]
+
+    def _unsought(self, text: str) -> list[Part]:
+        """A row where nothing is sought."""
+        return [Part(text)]
 
     # ---- wrapping
 

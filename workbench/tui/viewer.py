@@ -12,6 +12,8 @@ from workbench.engine.values import Message, shape
 from workbench.tui.action_screen import ActionScreen
 from workbench.tui.actions import VIEWER, bindings
 from workbench.tui.bars import Bar
+from workbench.tui.json_view import JsonView
+from workbench.tui.message_text import JsonText
 from workbench.tui.rows import Part, RowsView
 from workbench.tui.text_view import TextView
 from workbench.tui.values_view import Root, ValuesView, is_open_able
@@ -59,6 +61,8 @@ class ValueViewer(ActionScreen[None]):
 
 
 def _view_of(name: str, value: Any) -> RowsView:
+    if isinstance(value, JsonText):
+        return JsonView(value)
     if not is_open_able(value):
         return TextView(_text(value))
     view = ValuesView()

@@ -15,7 +15,15 @@ from workbench.tui.actions import WORKBENCH, bindings
 from workbench.tui.bars import Bar
 from workbench.tui.bridge import EngineThread
 from workbench.tui.changes import Changes
+from workbench.tui.console import Console
+from workbench.tui.console_commands import ConsoleCommands
+from workbench.tui.console_work import ConsoleWork
+from workbench.tui.diff_viewer import DiffViewer
+from workbench.tui.expressions import Expressions
+from workbench.tui.filter_bar import FilterBar
 from workbench.tui.help import WORKBENCH_SIGNS
+from workbench.tui.item_dialog import ItemDialog
+from workbench.tui.looking import Looking
 from workbench.tui.message_text import message_text
 from workbench.tui.model import Model
 from workbench.tui.pane_screen import PaneScreen
@@ -46,7 +54,8 @@ class WorkbenchScreen(PaneScreen):
     def __init__(self, engine: EngineThread, model: Model) -> None:
         self._tree = PipelineTree(engine.debugger.prepared.pipeline, model, id="pipeline")
         self._step = StepPane(model, id="step")
-        self._variables = VariablesPane(model, id="variables")
+        expressions = Expressions(engine, model)
+        self._variables = VariablesPane(model, expressions, id="variables")
         self._timeline = Timeline(model, id="timeline")
         self._traffic = TrafficPane(model, id="traffic")
         self._snapshots = Snapshots(model, id="snapshots")
@@ -55,15 +64,21 @@ class WorkbenchScreen(PaneScreen):
         self._engine = engine
         self._model = model
         self._changes = Changes(self, engine, model)
+        self._looking = Looking(self, engine, model, expressions, self._variables)
+        commands = ConsoleCommands(engine, model, self.action_run, self.pin)
+        self._console_work = ConsoleWork(self, model, expressions, commands)
         self._questions = Questions(self, engine, model)
         self._reloading = Reloading(self, engine, model)
         self._shown_pipeline = engine.debugger.prepared
         self._seen_stop: object = None
+        self._looked_from: object = None
 
     def compose(self) -> ComposeResult:
         yield Bar(id="place")
         yield Bar(id="reason")
         yield self._panes
+        yield FilterBar()
+        yield self._console_work.console
         yield from self.compose_foot()
 
     def on_mount(self) -> None:
@@ -82,15 +97,17 @@ class WorkbenchScreen(PaneScreen):
         """Show how things stand, after events have come in."""
         if self._engine.debugger.prepared is not self._shown_pipeline:
             self._show_pipeline()
+        self._return_when_the_run_moves()
         self._take_lens_off_what_is_gone()
         self._questions.look()
         self._show_status()
         self._tree.show()
         self._variables.show_pool()
+        self._evaluate()
         self._timeline.show()
         self._traffic.show()
         self._snapshots.show()
-        if self._is_at_new_place():
+        if self._is_at_new_place() and self._model.looked_at is None:
             self._step.show(self._tree.step)
         elif self._model.debugger.state.status != "running":
             self._step.refresh_shown()
@@ -101,6 +118,10 @@ class WorkbenchScreen(PaneScreen):
         await self._reloading.look()
         if self._model.saved_files != before:
             self._show_status()
+
+    @work(group="looking expressions", exclusive=True, exit_on_error=False)
+    async def _evaluate(self) -> None:
+        await self._looking.evaluate()
 
     @work(group="reload", exclusive=True, exit_on_error=False)
     async def action_reload(self) -> None:
@@ -136,12 +157,44 @@ class WorkbenchScreen(PaneScreen):
     def _step_selected(self) -> None:
         self._step.show(self._tree.step)
 
+    # ---- the past, looked at without going there
+
     @on(RowsView.Highlighted, "#timeline")
     def _visit_selected(self) -> None:
         entry = self._timeline.entry
         visit = self._model.visit(entry.visit) if entry is not None and entry.visit is not None else None
-        if visit is not None:
-            self._step.show(self._model.debugger.program.steps.get(visit.step), visit)
+        if visit is None:
+            return
+        self._model.look_at(visit.number)
+        self._tree.select(visit.step)
+        self._step.show(self._model.debugger.program.steps.get(visit.step), visit)
+        self._snapshots.select(visit.number)
+        self._traffic.select(visit.number)
+        self._show_looked_at()
+
+    def _show_looked_at(self) -> None:
+        self._show_status()
+        self._tree.show()
+        self._variables.show_pool()
+        self._timeline.rows_changed()
+        self._evaluate()
+
+    def _return_when_the_run_moves(self) -> None:
+        stop = self._model.debugger.state.stop
+        if stop is not self._looked_from:
+            self._looked_from = stop
+            self._model.looked_at = None
+
+    def action_restore(self) -> None:
+        """Back to the present; there, a pane that stands alone gets the others back."""
+        if self._model.looked_at is None:
+            super().action_restore()
+            return
+        self._model.looked_at = None
+        self._tree.select(self._model.debugger.state.place.step)
+        self._timeline.go_to_present()
+        self._step.show(self._tree.step)
+        self._show_looked_at()
 
     @on(RowsView.Chosen)
     def _look_closer(self) -> None:
@@ -185,6 +238,63 @@ class WorkbenchScreen(PaneScreen):
     def action_show_tab(self, distance: int) -> None:
         self._step.show_tab_beside(distance)
 
+    def action_switch_source(self) -> None:
+        self._step.switch_source()
+        self.action_show_pane(2)
+
+    def action_filter(self) -> None:
+        self._looking.filter(self.rows_in_front())
+
+    @on(FilterBar.Ended)
+    @on(Console.Ended)
+    def _end_typing(self) -> None:
+        self.rows_in_front().focus()
+
+    def action_console(self) -> None:
+        self._console_work.console.open()
+
+    @on(Console.Entered)
+    def _console_entered(self, event: Console.Entered) -> None:
+        self._enter(event.text)
+
+    @work(group="looking console", exit_on_error=False)
+    async def _enter(self, line: str) -> None:
+        await self._console_work.enter(line)
+
+    def action_next_pane(self) -> None:
+        """Tab; where the console is typed in it completes."""
+        console = self._console_work.console
+        if console.has_pseudo_class("focus-within"):
+            console.complete()
+        else:
+            super().action_next_pane()
+
+    def action_copy_request(self) -> None:
+        request = self._traffic.request if self.rows_in_front() is self._traffic else None
+        if request is None:
+            self.say("select a request or its answer in the traffic")
+            return
+        self.app.copy_to_clipboard(request)
+        self.say(f"copied the request: {len(request):,} characters")
+
+    def action_add_expression(self) -> None:
+        self._looking.put_expression(None)
+
+    def action_remove_expression(self) -> None:
+        self._looking.remove_expression()
+
+    @work(group="looking", exit_on_error=False)
+    async def action_history(self) -> None:
+        await self._looking.show_history()
+
+    def action_mark(self) -> None:
+        if self.rows_in_front() is not self._snapshots:
+            self.say("select a snapshot to mark, then another to compare it with")
+            return
+        two = self._snapshots.mark()
+        if two is not None:
+            self.app.push_screen(DiffViewer(*two))
+
     def value_at_cursor(self) -> tuple[str, Any] | None:
         rows = self.rows_in_front()
         if isinstance(rows, ValuesView):
@@ -212,6 +322,16 @@ class WorkbenchScreen(PaneScreen):
         if lens is not None and count is not None and lens >= count:
             self._model.lens = None
             self.say(f"there is no item [{lens}] any more, only {count}: no item is pinned")
+
+    def action_find_item(self) -> None:
+        if self.item_count():
+            self.app.push_screen(ItemDialog(self._model.pool), self._pin_found)
+        else:
+            self.say("there are no items")
+
+    def _pin_found(self, item: int | None) -> None:
+        if item is not None:
+            self.pin(item)
 
     def pin(self, item: int | None) -> None:
         self._model.lens = item
@@ -294,7 +414,11 @@ class WorkbenchScreen(PaneScreen):
         self._changes.decide()
 
     def action_edit(self) -> None:
-        if not self._changes.edit(self.rows_in_front(), self._step, self._variables):
+        if self.rows_in_front() is self._variables and self._variables.expression is not None:
+            self._looking.put_expression(self._variables.expression)
+        elif self.rows_in_front() is self._variables and self._model.looked_at is not None:
+            self.say("these are past values: Esc returns to the present; Enter in the timeline goes there")
+        elif not self._changes.edit(self.rows_in_front(), self._step, self._variables):
             self._step.show_tab(0)
             self.action_show_pane(2)
             self.say(
@@ -304,8 +428,8 @@ class WorkbenchScreen(PaneScreen):
     def _selected_step(self) -> str | None:
         """The step at the tree's cursor; in the source, the one at that line."""
         source = self._step.source
-        if self.rows_in_front() is source:
-            step = self._engine.debugger.prepared.pipeline.step_at_line(source.cursor + 1)
+        if self.rows_in_front() is source and source.step_line is not None:
+            step = self._engine.debugger.prepared.pipeline.step_at_line(source.step_line)
         else:
             step = self._tree.step
         return step.path if step is not None else None

@@ -1,0 +1,56 @@
+"""The traffic: a part of it, one message, its request."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from tests.tui.support import RAG, Opened
+from workbench.tui.json_view import JsonView
+
+Open = Callable[..., Opened]
+
+
+async def test_traffic_is_narrowed(open_pipeline: Open) -> None:
+    opened = open_pipeline(RAG)
+    async with opened.running() as keys:
+        await keys.press("c", "5", "f", *"visit:2 received")
+        assert opened.screen._traffic.row_count() == 1
+        await keys.press("enter")
+        assert "filter: visit:2 received" in keys.text()
+        await keys.press("f", *" xyz")
+        assert "no line holds that" in keys.text()
+        await keys.press("escape")
+        assert opened.screen._traffic.row_count() == 9
+
+
+async def test_the_request_of_an_answer_is_copied(open_pipeline: Open) -> None:
+    opened = open_pipeline(RAG)
+    async with opened.running() as keys:
+        await keys.press("n", "5", "end", "C")
+        assert "copied the request" in keys.text()
+        request = json.loads(opened.app.clipboard)
+        assert request["method"] == "tools/call"
+        assert request["params"]["name"] == "get_items"
+        await keys.press("home", "C")
+        assert "select a request or its answer" in keys.text()
+
+
+async def test_a_message_is_highlighted(open_pipeline: Open) -> None:
+    opened = open_pipeline(RAG)
+    async with opened.running() as keys:
+        await keys.press("n", "5", "end", "enter")
+        view = opened.app.screen.query_one(JsonView)
+        looks = {part.text: part.look for number in range(view.row_count()) for part in view.row(number).left}
+        assert looks['"jsonrpc"'] == "name"
+        assert looks['"fig"'] == "value"
+        assert looks["1"] == "key"
+
+
+async def test_a_filter_that_is_typed_in_haste(open_pipeline: Open) -> None:
+    opened = open_pipeline(RAG)
+    async with opened.running() as keys:
+        await keys.press("c", "5")
+        await keys.press_at_once("f", *"visit:2")
+        await keys.settle()
+        assert opened.screen._traffic.needle == "visit:2"
