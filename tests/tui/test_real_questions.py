@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from workbench.api.wiring import Wiring
 
 from tests.tui.support import Keys, Opened
+from workbench.api.wiring import Wiring
 from workbench.engine.events import ServerReady
 from workbench.pipeline.prepare import prepare
 from workbench.tui.app import WorkbenchApp

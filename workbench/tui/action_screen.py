@@ -13,10 +13,11 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Input
 
-from workbench.tui.actions import Action
+from workbench.tui.actions import Action, bindings
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.help import HelpScreen
 from workbench.tui.inputs import Line
+from workbench.tui.keymap import keymap_of
 from workbench.tui.net import Guarded
 from workbench.tui.previews import full_text
 from workbench.tui.rows import Part, RowsView
@@ -65,16 +66,23 @@ T = TypeVar("T")
 
 
 class ActionScreen(Guarded, Screen[T]):
-    """Subclasses list their ``ACTIONS``, say which rows are in front, and what stands at the cursor."""
+    """Subclasses list their ``ACTIONS``, say which rows are in front, and what stands at the cursor.
+
+    The keys of the actions are bound when the screen is shown: the user may have chosen others.
+    """
 
     ACTIONS: ClassVar[tuple[Action, ...]] = ()
     SIGNS: ClassVar[tuple[tuple[str, str], ...]] = ()
     """The signs that rows begin or end with, and what each means."""
     AUTO_FOCUS = None
 
+    def on_mount(self) -> None:
+        for binding in bindings(keymap_of(self.app).of(self.ACTIONS)):
+            self._bindings.key_to_bindings.setdefault(binding.key, []).append(binding)
+
     def actions(self) -> tuple[Action, ...]:
-        """The commands that there is a use for now."""
-        return self.ACTIONS
+        """The commands that there is a use for now, with their keys."""
+        return keymap_of(self.app).of(self.ACTIONS)
 
     def compose_foot(self) -> ComposeResult:
         yield FindBar()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from textual.binding import Binding
+from textual.keys import format_key
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,11 @@ class Action:
     @property
     def words(self) -> str:
         return self.title or self.name.partition("(")[0].replace("_", " ")
+
+    @property
+    def setting(self) -> str:
+        """What the configuration calls it, under `keys`."""
+        return re.sub(r"\W+", "_", self.words.replace("'", "")).lower()
 
 
 _RUN, _EDIT, _ITEMS, _PANES, _GENERAL = "Run", "Change", "Look through one item", "Panes", "General"
@@ -110,9 +117,12 @@ REPLAY = (
 
 VIEWER = (
     Action("find", ("/",), "find in this value; Enter goes on, Escape ends", _PANES, "Find"),
-    Action("copy", ("y", "c"), "copy the whole value", _PANES, "Copy"),
+    Action("copy", ("y", "c"), "copy the whole value", _PANES, "Copy", "copy value"),
     Action("leave", ("escape", "q"), "back", _GENERAL, "Back"),
 )
+
+ALL = {action.setting: action for action in (*VIEWER, *REPLAY, *WORKBENCH)}
+"""Every command by its name in the configuration."""
 
 KEY_NAMES = {
     "question_mark": "?",
@@ -125,11 +135,12 @@ KEY_NAMES = {
 
 
 def bindings(actions: Iterable[Action]) -> list[Binding]:
-    return [
+    made = [
         Binding(key, action.name, action.help, show=False, priority=key in ("tab", "shift+tab"))
         for action in actions
         for key in action.keys
     ]
+    return list(Binding.make_bindings(made))
 
 
 def key_name(key: str) -> str:
@@ -137,5 +148,6 @@ def key_name(key: str) -> str:
     if key in KEY_NAMES:
         return KEY_NAMES[key]
     *modifiers, last = key.split("+")
-    shown = {"ctrl": "^", "shift": "Shift+"}
-    return "".join(shown[m] for m in modifiers) + (last.upper() if len(last) > 1 or modifiers else last)
+    shown = {"ctrl": "^", "shift": "Shift+", "alt": "Alt+"}
+    last = KEY_NAMES.get(last) or format_key(last)
+    return "".join(shown.get(m, f"{m}+") for m in modifiers) + (last.upper() if len(last) > 1 or modifiers else last)

@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.command import Provider
@@ -16,9 +17,11 @@ from textual.message import Message
 
 from workbench.cases.saved_run import SavedRun
 from workbench.engine.events import Event
+from workbench.pipeline.config import Configuration, load_config
 from workbench.pipeline.prepare import Prepared
 from workbench.tui.bridge import CommandFailed, EngineThread, MakeDebugger
 from workbench.tui.dialogs import Confirm
+from workbench.tui.keymap import read_keymap
 from workbench.tui.model import Clock, Model
 from workbench.tui.net import SafeApp
 from workbench.tui.palette import ActionCommands, Palette
@@ -52,6 +55,10 @@ class ThemedApp(SafeApp[Outcome]):
     TITLE = "ragwb"
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {ActionCommands}
 
+    def __init__(self, config: Configuration | None = None) -> None:
+        super().__init__()
+        self.chosen_keys, self._complaints = read_keymap(config.keys if config is not None else {})
+
     def on_load(self) -> None:
         themes, complaints = load_themes()
         for theme in themes:
@@ -59,7 +66,7 @@ class ThemedApp(SafeApp[Outcome]):
         dark = next((theme.name for theme in themes if theme.dark), None)
         if dark is not None:
             self.theme = dark
-        for complaint in complaints:
+        for complaint in (*complaints, *map(str, self._complaints)):
             self.notify(brief(complaint), severity="warning", markup=False)
 
     def on_mount(self) -> None:
@@ -99,7 +106,7 @@ class WorkbenchApp(ThemedApp):
         clock: Clock = time.time,
         starts_servers: bool = True,
     ) -> None:
-        super().__init__()
+        super().__init__(prepared.config)
         self._starts_servers = starts_servers
         self.sub_title = visible(prepared.pipeline.file.name)
         self.engine = EngineThread(make_debugger, self._engine_told)
@@ -179,8 +186,8 @@ class WorkbenchApp(ThemedApp):
 class ReplayApp(ThemedApp):
     """Looks at saved runs."""
 
-    def __init__(self, runs: Sequence[SavedRun]) -> None:
-        super().__init__()
+    def __init__(self, runs: Sequence[SavedRun], config: Configuration | None = None) -> None:
+        super().__init__(config)
         self._runs = runs
 
     def get_default_screen(self) -> ReplayScreen:
@@ -210,7 +217,7 @@ def run_workbench(
 
 def run_replay(runs: Sequence[SavedRun]) -> int:
     """Show saved runs; returns when the screen is closed."""
-    app = ReplayApp(runs)
+    app = ReplayApp(runs, load_config(Path())[0])
     _spare_the_collector()
     app.run()
     return app.return_code or 0

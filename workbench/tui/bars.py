@@ -54,7 +54,7 @@ class KeyBar(Bar):
 
     def __init__(self, actions: Sequence[Action]) -> None:
         super().__init__(id="keys")
-        labelled = [action for action in actions if action.label]
+        labelled = [action for action in actions if action.label and action.keys]
         self._always = [action for action in labelled if action.name in _ALWAYS]
         self._actions = [action for action in labelled if action.name not in _ALWAYS]
 

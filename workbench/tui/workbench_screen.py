@@ -11,11 +11,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from workbench.engine.state import Command
-from workbench.tui.actions import WORKBENCH, bindings
+from workbench.tui.actions import WORKBENCH
 from workbench.tui.bars import Bar
 from workbench.tui.bridge import EngineThread
 from workbench.tui.changes import Changes
 from workbench.tui.help import WORKBENCH_SIGNS
+from workbench.tui.keymap import keymap_of
 from workbench.tui.message_text import message_text
 from workbench.tui.model import Model
 from workbench.tui.pane_screen import PaneScreen
@@ -41,7 +42,7 @@ class WorkbenchScreen(PaneScreen):
 
     ACTIONS = WORKBENCH
     SIGNS = WORKBENCH_SIGNS
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(WORKBENCH), Binding("escape", "restore", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "restore", show=False)]
 
     def __init__(self, engine: EngineThread, model: Model) -> None:
         self._tree = PipelineTree(engine.debugger.prepared.pipeline, model, id="pipeline")
@@ -124,7 +125,8 @@ class WorkbenchScreen(PaneScreen):
 
     def _show_status(self) -> None:
         self.query_one("#place", Bar).show(*place_parts(self._model, self.size.width))
-        self.query_one("#reason", Bar).show(*reason_parts(self._model, self.size.width))
+        keys = keymap_of(self.app).shown(self.ACTIONS)
+        self.query_one("#reason", Bar).show(*reason_parts(self._model, self.size.width, keys))
 
     def _tick(self) -> None:
         """Clocks go on where nothing else happens."""
