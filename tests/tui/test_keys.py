@@ -323,8 +323,10 @@ async def test_theme_help_and_palette(open_pipeline: Open) -> None:
     opened = open_pipeline(LOOP)
     async with opened.running() as keys:
         assert opened.app.theme == "ragwb-dark"
-        await keys.press("t")
+        await keys.press("t", "down", "down")
         assert opened.app.theme == "ragwb-light"
+        await keys.press("escape")
+        assert opened.app.theme == "ragwb-dark"
         await keys.press("question_mark")
         assert "run on to the next breakpoint" in keys.text()
         await keys.press("escape", "ctrl+p", *"step over")

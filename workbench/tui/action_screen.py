@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.message import Message
 from textual.screen import Screen
+from textual.theme import BUILTIN_THEMES
 from textual.widgets import Input
 
 from workbench.tui.actions import Action, bindings
@@ -20,8 +21,10 @@ from workbench.tui.inputs import Line
 from workbench.tui.keymap import keymap_of
 from workbench.tui.net import Guarded
 from workbench.tui.previews import full_text
+from workbench.tui.remembered import remember
 from workbench.tui.rows import Part, RowsView
 from workbench.tui.text import brief
+from workbench.tui.theme_dialog import ThemeDialog
 
 
 class FindBar(Guarded, Horizontal):
@@ -126,10 +129,12 @@ class ActionScreen(Guarded, Screen[T]):
         self.app.copy_to_clipboard(text.encode("utf-8", "surrogatepass").decode("utf-8", "replace"))
         self.say(f"copied {found[0]}: {len(text):,} characters")
 
-    def action_toggle_theme(self) -> None:
-        wanted = not self.app.current_theme.dark
-        names = [name for name, theme in self.app.available_themes.items() if theme.dark == wanted]
-        self.app.theme = next((name for name in names if name.startswith("ragwb")), names[0])
+    @work
+    async def action_choose_theme(self) -> None:
+        ours = [theme for theme in self.app.available_themes.values() if theme.name not in BUILTIN_THEMES]
+        chosen = await self.app.push_screen_wait(ThemeDialog(ours, self.app.theme))
+        if chosen is not None:
+            await asyncio.to_thread(remember, "theme", chosen)
 
     def action_help(self) -> None:
         self.app.push_screen(HelpScreen(self.actions(), self.SIGNS))

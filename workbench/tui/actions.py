@@ -45,7 +45,7 @@ _EVERYWHERE = (
     Action("maximise", ("m",), "this pane alone, or all again", _PANES, "Maximise", "maximise pane", "Max"),
     Action("find", ("/",), "find in this pane; Enter goes on, Escape ends", _PANES, "Find"),
     Action("copy", ("y",), "copy the whole value at the cursor", _PANES, title="copy value"),
-    Action("toggle_theme", ("t",), "dark or light", _GENERAL, title="toggle theme"),
+    Action("choose_theme", ("t",), "another theme: dark, light, high contrast, the terminal's own colours", _GENERAL),
     Action("help", ("question_mark",), "all keys", _GENERAL, "Help"),
     Action("app.command_palette", ("ctrl+p",), "every command by name", _GENERAL, "Commands", "commands", "Menu"),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import signal
 import time
 from collections.abc import Callable, Sequence
@@ -26,9 +27,10 @@ from workbench.tui.model import Clock, Model
 from workbench.tui.net import SafeApp
 from workbench.tui.palette import ActionCommands, Palette
 from workbench.tui.problem_log import log_problem
+from workbench.tui.remembered import remembered
 from workbench.tui.terminal import Terminal
 from workbench.tui.text import brief, visible
-from workbench.tui.themes import load_themes
+from workbench.tui.themes import FIRST_THEME, PLAIN_THEME, all_themes
 from workbench.tui.workbench_screen import WorkbenchScreen
 
 if TYPE_CHECKING:
@@ -56,16 +58,15 @@ class ThemedApp(SafeApp[Outcome]):
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {ActionCommands}
 
     def __init__(self, config: Configuration | None = None) -> None:
-        super().__init__()
+        super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
         self.chosen_keys, self._complaints = read_keymap(config.keys if config is not None else {})
 
     def on_load(self) -> None:
-        themes, complaints = load_themes()
+        themes, complaints = all_themes()
         for theme in themes:
             self.register_theme(theme)
-        dark = next((theme.name for theme in themes if theme.dark), None)
-        if dark is not None:
-            self.theme = dark
+        kept = remembered("theme")
+        self.theme = kept if kept in self.available_themes else PLAIN_THEME if self.no_color else FIRST_THEME
         for complaint in (*complaints, *map(str, self._complaints)):
             self.notify(brief(complaint), severity="warning", markup=False)
 
@@ -74,6 +75,12 @@ class ThemedApp(SafeApp[Outcome]):
             for number in (signal.SIGTERM, signal.SIGHUP):
                 asyncio.get_running_loop().add_signal_handler(number, self.leave_unasked)
             self.set_interval(TERMINAL_SECONDS, self._look_for_terminal)
+
+    def watch_theme(self, name: str) -> None:
+        """Where colours can't tell which pane is in front, its border does."""
+        theme = self.get_theme(name)
+        is_plain = self.no_color or theme is not None and (theme.ansi or "contrast" in name)
+        self.set_class(is_plain, "-plain")
 
     def get_driver_class(self) -> type[Driver]:
         return Terminal
