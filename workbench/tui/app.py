@@ -79,7 +79,7 @@ class ThemedApp(SafeApp[Outcome]):
     def watch_theme(self, name: str) -> None:
         """Where colours can't tell which pane is in front, its border does."""
         theme = self.get_theme(name)
-        is_plain = self.no_color or theme is not None and (theme.ansi or "contrast" in name)
+        is_plain = self.no_color or (theme is not None and (theme.ansi or "contrast" in name))
         self.set_class(is_plain, "-plain")
 
     def get_driver_class(self) -> type[Driver]:

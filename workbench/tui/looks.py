@@ -23,7 +23,7 @@ def looks_of(app: App[Any]) -> Looks:
 
 @lru_cache(maxsize=8)
 def _looks(colours: tuple[str, ...], is_plain: bool) -> Looks:
-    """``is_plain``: the terminal's own colours or none. They can't be mixed, so what is in front is told by reversing."""
+    """``is_plain``: the terminal's own colours or none, which can't be mixed: what is in front is reversed."""
     made = _mixed(colours)
     return {**made, **_PLAIN} if is_plain else made
 

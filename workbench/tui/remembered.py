@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
 from workbench.pipeline.user_folders import state_folder
 
 FILE = "screen.json"
+_writing = threading.Lock()
 
 
 def remembered(name: str) -> Any:
@@ -21,8 +23,8 @@ def remembered(name: str) -> Any:
 def remember(name: str, value: Any) -> None:
     """Keep a value of JSON. That it can't be kept is no reason to trouble anyone."""
     file = state_folder() / FILE
-    text = json.dumps({**_read(file), name: value}, indent=1)
-    with contextlib.suppress(OSError):
+    with _writing, contextlib.suppress(OSError):
+        text = json.dumps({**_read(file), name: value}, indent=1)
         file.parent.mkdir(parents=True, exist_ok=True)
         beside = file.with_name(f"{FILE}.{os.getpid()}")
         beside.write_text(text, encoding="utf-8")
