@@ -185,7 +185,7 @@ async def test_editing_a_variable(open_pipeline: Open) -> None:
     opened = open_pipeline(LOOP)
     async with opened.running() as keys:
         await keys.press("n", "3", "e")
-        assert "Variable q_ls (JSON)" in keys.text()
+        assert "Variable q_ls (JSON or YAML)" in keys.text()
         await keys.press("ctrl+a", *'["a"', "ctrl+s")
         assert "line 1, column" in keys.text()
         await keys.press("]", "ctrl+s")

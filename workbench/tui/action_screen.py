@@ -20,11 +20,13 @@ from workbench.tui.help import HelpScreen
 from workbench.tui.inputs import Line
 from workbench.tui.keymap import keymap_of
 from workbench.tui.net import Guarded
+from workbench.tui.outside import NoProgram
 from workbench.tui.previews import full_text
 from workbench.tui.remembered import remember
 from workbench.tui.rows import Part, RowsView
 from workbench.tui.text import brief
 from workbench.tui.theme_dialog import ThemeDialog
+from workbench.tui.values_out import read_outside, save_to_file
 
 
 class FindBar(Guarded, Horizontal):
@@ -128,6 +130,27 @@ class ActionScreen(Guarded, Screen[T]):
         text = await asyncio.to_thread(full_text, found[1])
         self.app.copy_to_clipboard(text.encode("utf-8", "surrogatepass").decode("utf-8", "replace"))
         self.say(f"copied {found[0]}: {len(text):,} characters")
+
+    @work
+    async def action_read_outside(self) -> None:
+        found = self.value_at_cursor()
+        if found is None:
+            self.say("there is no value at the cursor to read")
+            return
+        try:
+            await read_outside(self.app, found[1])
+        except NoProgram as error:
+            self.say(str(error), is_error=True)
+
+    @work
+    async def action_save(self) -> None:
+        found = self.value_at_cursor()
+        if found is None:
+            self.say("there is no value at the cursor to save")
+            return
+        file = await save_to_file(self.app, *found)
+        if file is not None:
+            self.say(f"saved {found[0]} to {file}")
 
     @work
     async def action_choose_theme(self) -> None:

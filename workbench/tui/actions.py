@@ -51,6 +51,8 @@ _EVERYWHERE = (
     Action("jump", ("'",), "a letter on each pane: the next key goes to one", _PANES, title="jump to a pane"),
     Action("find", ("/",), "find in this pane; Enter goes on, Escape ends", _PANES, "Find"),
     Action("copy", ("y",), "copy the whole value at the cursor", _PANES, title="copy value"),
+    Action("read_outside", ("O",), "read the whole value in $PAGER", _PANES, title="open in pager"),
+    Action("save", ("ctrl+s",), "save the whole value to a file", _PANES, title="save value"),
     Action("choose_theme", ("t",), "another theme: dark, light, high contrast, the terminal's own colours", _GENERAL),
     Action("help", ("question_mark",), "all keys", _GENERAL, "Help"),
     Action("app.command_palette", ("ctrl+p",), "every command by name", _GENERAL, "Commands", "commands", "Menu"),
@@ -93,6 +95,7 @@ WORKBENCH = (
         title="stop on failure",
     ),
     Action("edit", ("e",), "change the variable, input or output at the cursor", _EDIT, "Edit", "edit value"),
+    Action("edit_outside", ("ctrl+e",), "change it in $EDITOR", _EDIT, title="edit in editor"),
     Action(
         "decide",
         ("d",),
@@ -124,6 +127,8 @@ REPLAY = (
 VIEWER = (
     Action("find", ("/",), "find in this value; Enter goes on, Escape ends", _PANES, "Find"),
     Action("copy", ("y", "c"), "copy the whole value", _PANES, "Copy", "copy value"),
+    Action("read_outside", ("O",), "read the value in $PAGER", _PANES, "Pager", "open in pager"),
+    Action("save", ("ctrl+s",), "save the value to a file", _PANES, "Save", "save value"),
     Action("leave", ("escape", "q"), "back", _GENERAL, "Back"),
 )
 

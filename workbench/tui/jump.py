@@ -8,7 +8,7 @@ from typing import ClassVar
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.geometry import Offset, Size
+from textual.geometry import Size
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -34,7 +34,7 @@ class JumpScreen(Dialog[int | None]):
         for letter, pane in self._panes:
             if pane.is_on_screen:
                 mark = Static(content(f" {letter} "), classes="mark")
-                mark.absolute_offset = pane.region.offset + Offset(1, 0)
+                mark.absolute_offset = pane.region.offset
                 yield mark
         yield Bar(id="jump")
 

@@ -303,6 +303,13 @@ class WorkbenchScreen(PaneScreen):
                 "select what is to be edited: an input of the step that runs next, an output, a variable or a parameter"
             )
 
+    def action_edit_outside(self) -> None:
+        """The dialog of `edit`, which hands over to the editor at once."""
+        before = self.app.screen
+        self.action_edit()
+        if self.app.screen is not before:
+            self.call_after_refresh(self.app.screen.run_action, "edit_outside")
+
     def _selected_step(self) -> str | None:
         """The step at the tree's cursor; in the source, the one at that line."""
         source = self._step.source
