@@ -9,7 +9,7 @@ import pytest
 
 from tests.tui.support import LOOP, Opened
 from workbench.pipeline.config import load_config
-from workbench.tui.actions import REPLAY, VIEWER, WORKBENCH, Action
+from workbench.tui.actions import SCREENS, Action
 from workbench.tui.keymap import Keymap, read_keymap, textual_key
 
 Open = Callable[..., Opened]
@@ -71,7 +71,7 @@ def test_what_is_no_key_at_all_is_a_mistake(tmp_path: Path, text: str) -> None:
     assert "must be" in str(problem)
 
 
-@pytest.mark.parametrize("actions", [WORKBENCH, REPLAY, VIEWER])
+@pytest.mark.parametrize("actions", SCREENS)
 def test_each_command_has_a_name_and_a_key_of_its_own(actions: tuple[Action, ...]) -> None:
     names = [action.setting for action in actions]
     keys = [key for action in actions for key in action.keys]

@@ -132,7 +132,24 @@ VIEWER = (
     Action("leave", ("escape", "q"), "back", _GENERAL, "Back"),
 )
 
-ALL = {action.setting: action for action in (*VIEWER, *REPLAY, *WORKBENCH)}
+MENDING = (
+    Action("edit_file", ("e",), "open the file at the mistake in $EDITOR", _EDIT, "Edit", "edit file"),
+    *(
+        Action(f"show_pane({number})", (str(number),), f"to {name}", _PANES, title=f"go to {name}")
+        for number, name in enumerate(("Mistakes", "File", "Message"), 1)
+    ),
+    *(action for action in _EVERYWHERE if "lens" not in action.name),
+    Action("app.quit", ("q", "ctrl+q"), "leave", _GENERAL, "Quit", "quit"),
+)
+
+CHOOSING = (
+    Action("open", ("o",), "open the file at the cursor; Enter does it, too", _GENERAL, "Open", "open file"),
+    *(action for action in _EVERYWHERE if action.group == _GENERAL or action.name in ("find", "copy")),
+    Action("app.quit", ("q", "ctrl+q"), "leave", _GENERAL, "Quit", "quit"),
+)
+
+SCREENS = (CHOOSING, MENDING, VIEWER, REPLAY, WORKBENCH)
+ALL = {action.setting: action for actions in SCREENS for action in actions}
 """Every command by its name in the configuration."""
 
 KEY_NAMES = {

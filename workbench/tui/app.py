@@ -9,8 +9,9 @@ import signal
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.command import Provider
 from textual.driver import Driver
@@ -20,6 +21,7 @@ from workbench.cases.saved_run import SavedRun
 from workbench.engine.events import Event
 from workbench.pipeline.config import Configuration, load_config
 from workbench.pipeline.prepare import Prepared
+from workbench.tui.actions import WORKBENCH
 from workbench.tui.bridge import CommandFailed, EngineThread, MakeDebugger
 from workbench.tui.dialogs import Confirm
 from workbench.tui.keymap import read_keymap
@@ -27,10 +29,11 @@ from workbench.tui.model import Clock, Model
 from workbench.tui.net import SafeApp
 from workbench.tui.palette import ActionCommands, Palette
 from workbench.tui.problem_log import log_problem
-from workbench.tui.remembered import remembered
+from workbench.tui.remembered import remember, remembered
 from workbench.tui.terminal import Terminal
 from workbench.tui.text import brief, visible
 from workbench.tui.themes import FIRST_THEME, PLAIN_THEME, all_themes
+from workbench.tui.welcome import Welcome
 from workbench.tui.workbench_screen import WorkbenchScreen
 
 if TYPE_CHECKING:
@@ -50,7 +53,7 @@ class Outcome:
     memory: str | None = None
 
 
-class ThemedApp(SafeApp[Outcome]):
+class ThemedApp(SafeApp[Any]):
     """What both apps share: themes, palette, styles, and an end when they are told to or the terminal is gone."""
 
     CSS_PATH = "styles.tcss"
@@ -112,8 +115,10 @@ class WorkbenchApp(ThemedApp):
         *,
         clock: Clock = time.time,
         starts_servers: bool = True,
+        welcomes: bool = False,
     ) -> None:
         super().__init__(prepared.config)
+        self._welcomes = welcomes
         self._starts_servers = starts_servers
         self.sub_title = visible(prepared.pipeline.file.name)
         self.engine = EngineThread(make_debugger, self._engine_told)
@@ -127,8 +132,20 @@ class WorkbenchApp(ThemedApp):
 
     def on_mount(self) -> None:
         self.call_after_refresh(self.engine.start, starts_servers=self._starts_servers)
+        if self._welcomes and remembered("welcomed") is None:
+            self.call_after_refresh(self._welcome)
         for warning in self.engine.debugger.prepared.warnings[:_WARNINGS_SHOWN]:
             self.notify(brief(str(warning)), severity="warning", markup=False)
+
+    def _welcome(self) -> None:
+        """Explain the screen, once. A command's key does what it would have done without."""
+
+        def closed(key: str | None) -> None:
+            if key is not None:
+                self.simulate_key(key)
+
+        self.push_screen(Welcome(self.chosen_keys.shown(WORKBENCH)), closed)
+        self.run_worker(partial(remember, "welcomed", True), thread=True, exit_on_error=False)
 
     # ---- the engine
 
@@ -213,10 +230,10 @@ def run_workbench(
 
     Without ``starts_servers`` each is started when a step of it is run.
     """
-    app = WorkbenchApp(prepared, make_debugger, starts_servers=starts_servers)
+    app = WorkbenchApp(prepared, make_debugger, starts_servers=starts_servers, welcomes=True)
     _spare_the_collector()
     try:
-        outcome = app.run()
+        outcome: Outcome | None = app.run()
     finally:
         asyncio.run(app.engine.close(CLOSE_SECONDS))
     return outcome or Outcome(app.return_code or 0, app.engine.debugger.state.memory)

@@ -11,7 +11,7 @@ from textual.keys import Keys, _character_to_key
 
 from workbench.pipeline.config import Setting
 from workbench.pipeline.problems import Problem, nearest
-from workbench.tui.actions import ALL, REPLAY, VIEWER, WORKBENCH, Action, key_name
+from workbench.tui.actions import ALL, SCREENS, Action, key_name
 
 _NAMED = frozenset(key.value for key in Keys)
 _IN_LISTS = frozenset(
@@ -92,14 +92,14 @@ def _must_be_free(name: str, chosen: Mapping[str, tuple[str, ...]]) -> None:
 
 def _beside(name: str) -> set[str]:
     """The commands of the screens that have this one."""
-    screens = [{action.setting for action in actions} for actions in (WORKBENCH, REPLAY, VIEWER)]
+    screens = [{action.setting for action in actions} for actions in SCREENS]
     return set().union(*(names for names in screens if name in names))
 
 
 def _left_without(keymap: Keymap, settings: Mapping[str, Setting]) -> Iterator[Problem]:
     """A warning for each command that lost its only key to another one."""
     told = set()
-    for actions in (WORKBENCH, REPLAY, VIEWER):
+    for actions in reversed(SCREENS):
         for before, now in zip(actions, keymap.of(actions), strict=True):
             if now.keys or before.setting in keymap.chosen or before.setting in told:
                 continue
