@@ -110,7 +110,7 @@ async def test_the_first_words_come_once_and_a_key_counts(open_pipeline: Open) -
     opened = open_pipeline(LOOP)
     welcoming(opened)
     async with opened.running() as keys:
-        assert "F10 runs the next step" in keys.text()
+        assert "F10 runs a step" in keys.text()
         await keys.press("f10")
         await keys.settle()
         assert opened.debugger.state.place.step == "2"

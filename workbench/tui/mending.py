@@ -24,6 +24,8 @@ from workbench.tui.text import one_line
 from workbench.tui.text_view import TextView
 
 LOOK_SECONDS = 1.0
+ALL_AT_ANY_WIDTH = [(0, "-wide")]
+"""A mistake is seen beside its source, on a narrow screen as well."""
 Prepare = Callable[[], Prepared]
 
 
@@ -59,6 +61,7 @@ class MendingScreen(PaneScreen):
     """Reads the pipeline anew every second. The app ends with it as soon as nothing is wrong any more."""
 
     ACTIONS = MENDING
+    HORIZONTAL_BREAKPOINTS = ALL_AT_ANY_WIDTH
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "restore", show=False)]
 
     def __init__(self, name: str, prepare: Prepare, error: PipelineError) -> None:

@@ -9,6 +9,7 @@ from workbench.engine.state import State
 from workbench.engine.values import count_of
 from workbench.pipeline.model import Step, ToolStep
 from workbench.tui.bars import cells
+from workbench.tui.heard import Heard
 from workbench.tui.model import Model, ServerState
 from workbench.tui.previews import clock_time
 from workbench.tui.rows import Part
@@ -16,6 +17,9 @@ from workbench.tui.text import fit, one_line
 
 Keys = Mapping[str, str]
 """The first key of each command, by the name of the command in the configuration."""
+
+
+BAR_CELLS = 12
 
 
 def place_parts(model: Model, width: int) -> tuple[list[Part], list[Part]]:
@@ -65,11 +69,22 @@ def _why(model: Model, state: State, keys: Keys) -> Part:
         return Part(state.stop.why.split("\n")[0][:400], "bad" if state.stop.reason == "failed" else "dim")
     if state.status != "running":
         return Part("")
-    is_heard = state.running is not None and state.running.number == model.heard.visit
-    brief = model.heard.brief[:400] if is_heard else ""
-    if model.is_pausing:
-        return Part(" · ".join(["pausing after this step", *([brief] if brief else [])]), "mark")
-    return Part(brief, "dim")
+    told = ["pausing after this step"] if model.is_pausing else []
+    if state.running is not None and state.running.number == model.heard.visit:
+        told += _heard(model.heard, model)
+    return Part(" · ".join(told), "mark" if model.is_pausing else "dim")
+
+
+def _heard(heard: Heard, model: Model) -> Iterator[str]:
+    """How far a call is, and the last line its server wrote."""
+    bar = ""
+    if heard.done is not None:
+        filled = int(heard.done * BAR_CELLS)
+        bar = "█" * filled + "░" * (BAR_CELLS - filled) + " "
+    if bar or heard.brief:
+        yield bar + heard.brief[:400]
+    if heard.line:
+        yield str(model.without_secrets(heard.line[:400]))
 
 
 def _status(model: Model, state: State) -> Iterator[Part]:
@@ -79,6 +94,9 @@ def _status(model: Model, state: State) -> Iterator[Part]:
         running = state.running
         yield Part("running ", "good")
         yield Part(f"{running.step} {running.name}" if running is not None else where)
+        seconds = model.clock() - running.started if running is not None else 0
+        if seconds >= 1:
+            yield Part(f"  {clock_time(seconds)}", "dim")
     elif state.status == "stopped" and reason in ("failed", "cancelled"):
         yield Part(f"{reason} ", "bad")
         yield Part(where)

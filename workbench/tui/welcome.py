@@ -11,11 +11,11 @@ from workbench.tui.dialogs import Dialog
 from workbench.tui.text import content
 
 _LINES = """\
-{step_over} runs the next step, {step_into} goes into a loop, {continue} runs on; {toggle_breakpoint} stops at a step.
-Tab goes from pane to pane, the arrows move; Enter and → open what is at the cursor.
-{edit_value} changes a value before it goes in; {step_back} goes back, and running on from there keeps both.
-{item_lens} shows one question's values alone; [ and ] go to the others.
-{help} has every key, {commands} every command by name. {quit} leaves; nothing that ran is lost."""
+{step_over} runs a step, {step_into} goes into a loop, {continue} runs on; {toggle_breakpoint} stops at a step.
+Tab goes from pane to pane; Enter and → open what is at the cursor.
+{edit_value} changes a value before it goes in; {step_back} goes back a step.
+{item_lens} shows one question's values alone; {next_item} goes to the next one.
+{help} has all keys, {commands} all commands. {quit} leaves; nothing that ran is lost."""
 
 
 class Welcome(Dialog[str | None]):
@@ -26,7 +26,7 @@ class Welcome(Dialog[str | None]):
         self._text = _LINES.format(**keys)
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog") as dialog:
+        with Vertical(classes="dialog -welcome") as dialog:
             dialog.border_title = "ragwb, a debugger for RAG pipelines"
             dialog.border_subtitle = "any key begins"
             yield Static(content(self._text))
