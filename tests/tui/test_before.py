@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.tui.support import LOOP, Opened
+from tests.tui.support import LOOP, Keys, Opened
 from workbench.pipeline.prepare import Prepared, prepare
 from workbench.pipeline.problems import PipelineError
 from workbench.tui.app import WorkbenchApp
@@ -119,6 +120,16 @@ async def test_the_first_words_come_once_and_a_key_counts(open_pipeline: Open) -
     welcoming(again)
     async with again.running() as keys:
         assert "any key begins" not in keys.text()
+
+
+def test_picture_of_the_first_words(open_pipeline: Open, snap_compare: Any) -> None:
+    opened = open_pipeline(LOOP)
+
+    async def drive(pilot: Any) -> None:
+        await Keys(opened, pilot).settle()
+
+    assert snap_compare(welcoming(opened), terminal_size=(80, 24), run_before=drive)
+    asyncio.run(opened.app.engine.close(3))
 
 
 async def test_the_first_words_close_without_an_effect(open_pipeline: Open) -> None:

@@ -20,6 +20,16 @@ def height(opened: Opened, pane: str) -> int:
     return opened.screen.query_one(f"#{pane}").outer_size.height
 
 
+async def resized(keys: Keys, columns: int, lines: int) -> None:
+    """Change the size of the terminal, and wait until the screen has followed."""
+    await keys.pilot.resize_terminal(columns, lines)
+    screen = keys.opened.screen
+    await keys.until(lambda: (screen.size.width, screen.size.height) == (columns, lines))
+    await keys.until(lambda: screen.has_class("-tiny") or screen.query_one("#panes").size.width == columns)
+    await keys.pilot.pause(0.05)
+    await keys.settle()
+
+
 async def test_by_key_and_back(open_pipeline: Open) -> None:
     opened = open_pipeline(LOOP)
     async with opened.running() as keys:
@@ -40,8 +50,7 @@ async def test_remembered_for_each_class_of_width(open_pipeline: Open) -> None:
         wide = width(opened, "pipeline")
         await keys.press("ctrl+right")
         await keys.until(lambda: remembered("layouts"))
-        await keys.pilot.resize_terminal(100, 30)
-        await keys.settle()
+        await resized(keys, 100, 30)
         medium = width(opened, "pipeline")
         await keys.press("ctrl+left")
         assert width(opened, "pipeline") == medium - 4
@@ -49,8 +58,7 @@ async def test_remembered_for_each_class_of_width(open_pipeline: Open) -> None:
     again = open_pipeline(LOOP)
     async with again.running() as keys:
         assert width(again, "pipeline") == wide + 4
-        await keys.pilot.resize_terminal(100, 30)
-        await keys.settle()
+        await resized(keys, 100, 30)
         assert width(again, "pipeline") == medium - 4
 
 
@@ -97,12 +105,12 @@ async def test_two_keys_reach_any_pane(open_pipeline: Open) -> None:
 async def test_too_small_is_said_in_one_line(open_pipeline: Open) -> None:
     opened = open_pipeline(LOOP)
     async with opened.running() as keys:
-        await keys.pilot.resize_terminal(60, 10)
-        await keys.settle()
+        await resized(keys, 60, 10)
+        await keys.until(lambda: "this is 60x10" in keys.text())
         assert keys.text().split("\n", 1)[0].startswith("ragwb needs 80x24; this is 60x10")
         assert "Pipeline" not in keys.text()
         await keys.press("n")
-        await keys.pilot.resize_terminal(80, 24)
+        await resized(keys, 80, 24)
         await keys.press("down")
         assert "paused before 2 loop" in keys.text()
 

@@ -42,6 +42,7 @@ INTO_BRANCH = ("s", "s", "s", "s", "s")
         ("high contrast narrow", LOOP, (*INTO_BRANCH, "t", "down", "enter"), (80, 24)),
         ("terminal colours", LOOP, (*INTO_BRANCH, "t", "end", "enter"), (160, 45)),
         ("themes", LOOP, ("t", "down"), (80, 24)),
+        ("jump", LOOP, (*INTO_BRANCH, "'"), (160, 45)),
         ("medium", LOOP, (*INTO_BRANCH, "5"), (100, 30)),
         ("narrow", LOOP, (*INTO_BRANCH, "slash"), (80, 24)),
         ("narrow variables", LOOP, (*INTO_BRANCH, "3"), (80, 24)),

@@ -158,6 +158,10 @@ KEY_NAMES = {
     "full_stop": ".",
     "escape": "Esc",
     "tab": "Tab",
+    "left": "←",
+    "right": "→",
+    "up": "↑",
+    "down": "↓",
     "shift+tab": "Shift+Tab",
 }
 
