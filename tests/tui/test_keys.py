@@ -185,7 +185,7 @@ async def test_editing_a_variable(open_pipeline: Open) -> None:
     opened = open_pipeline(LOOP)
     async with opened.running() as keys:
         await keys.press("n", "3", "e")
-        assert "Variable q_ls (JSON)" in keys.text()
+        assert "Variable q_ls (JSON or YAML)" in keys.text()
         await keys.press("ctrl+a", *'["a"', "ctrl+s")
         assert "line 1, column" in keys.text()
         await keys.press("]", "ctrl+s")
@@ -323,8 +323,10 @@ async def test_theme_help_and_palette(open_pipeline: Open) -> None:
     opened = open_pipeline(LOOP)
     async with opened.running() as keys:
         assert opened.app.theme == "ragwb-dark"
-        await keys.press("t")
+        await keys.press("t", "down", "down")
         assert opened.app.theme == "ragwb-light"
+        await keys.press("escape")
+        assert opened.app.theme == "ragwb-dark"
         await keys.press("question_mark")
         assert "run on to the next breakpoint" in keys.text()
         await keys.press("escape", "ctrl+p", *"step over")

@@ -218,11 +218,10 @@ def test_output_of_servers_is_bounded_in_bytes() -> None:
     assert sum(line.size for line in log.lines) <= KEPT_BYTES
 
 
-@pytest.mark.parametrize("opening", [("B",), ("S",), ("ctrl+p", *"toggle theme", "down")], ids=["B", "S", "palette"])
+@pytest.mark.parametrize("opening", [("B",), ("S",), ("ctrl+p", *"item lens", "down")], ids=["B", "S", "palette"])
 async def test_enter_twice_closes_one_screen(open_pipeline: Open, opening: tuple[str, ...]) -> None:
     opened = open_pipeline(LOOP)
     async with opened.running() as keys:
-        was_dark = opened.app.current_theme.dark
         await keys.press("n", "3", "enter")
         viewer = opened.app.screen
         await keys.press("escape")
@@ -232,4 +231,4 @@ async def test_enter_twice_closes_one_screen(open_pipeline: Open, opening: tuple
         await keys.settle()
         await keys.press("escape")
         assert opened.app.screen is opened.screen
-        assert opened.app.current_theme.dark is (was_dark if opening[0] != "ctrl+p" else not was_dark)
+        assert opened.screen.lens == (0 if opening[0] == "ctrl+p" else None)

@@ -47,6 +47,10 @@ def _add_servers(file: Path, mcp_config: str | None, findings: list[Finding]) ->
 
 def _settings(project: Path, *, as_data: bool) -> int:
     config, problems = load_config(project)
+    if config.keys:
+        from workbench.tui.keymap import read_keymap
+
+        problems += read_keymap(config.keys)[1]
     for problem in problems:
         say(str(problem))
     if as_data:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 
 from workbench.cli.exits import Exit
 from workbench.cli.named import found_pipeline
@@ -11,7 +12,7 @@ from workbench.cli.report import say, say_problems
 from workbench.cli.stops import given_stops
 from workbench.cli.trust import may_start
 from workbench.engine.expressions import ExpressionError
-from workbench.pipeline.prepare import prepare
+from workbench.pipeline.prepare import Prepared, prepare
 from workbench.pipeline.problems import PipelineError
 from workbench.pipeline.user_folders import state_folder
 from workbench.record.session_schema import is_session
@@ -33,8 +34,10 @@ def open_file(options: argparse.Namespace) -> int:
         from workbench.cli.resume_command import look
 
         return look(options)
+    prepared = _prepared(options)
+    if prepared is None:
+        return Exit.WRONG
     try:
-        prepared = prepare(options.file, param_file=options.param, sets=options.sets, mcp_config=options.mcp_config)
         breaks, watches = given_stops(options, prepared.pipeline)
     except PipelineError as error:
         say_problems(error)
@@ -42,7 +45,7 @@ def open_file(options: argparse.Namespace) -> int:
     except ExpressionError as error:
         say(f"{options.file}: {error}")
         return Exit.WRONG
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not has_terminal():
         say(f"ragwb: the workbench needs a terminal; without one: ragwb run {options.file}")
         return Exit.WRONG
     if not may_start(prepared, yes=options.yes):
@@ -60,3 +63,21 @@ def open_file(options: argparse.Namespace) -> int:
         breakpoints_file=BreakpointsFile(state_folder(), prepared.pipeline),
     )
     return open_workbench(wiring)
+
+
+def has_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _prepared(options: argparse.Namespace) -> Prepared | None:
+    """The pipeline; None, and its mistakes said or shown, where it can't be run and was not mended."""
+    again = partial(prepare, options.file, param_file=options.param, sets=options.sets, mcp_config=options.mcp_config)
+    try:
+        return again()
+    except PipelineError as error:
+        if not has_terminal() or not any(problem.file.is_file() for problem in error.problems):
+            say_problems(error)
+            return None
+        from workbench.cli.screen import mend
+
+        return mend(options.file, again, error)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbench.api.wiring import Wiring
 from workbench.cli.exits import Exit
 from workbench.cli.report import say
+from workbench.pipeline.prepare import Prepared
+from workbench.pipeline.problems import PipelineError
 
 if TYPE_CHECKING:
     from workbench.cases.saved_run import SavedRun
@@ -24,6 +27,21 @@ def open_workbench(wiring: Wiring, *, starts_servers: bool = True) -> int:
     if outcome.memory:
         say(f"memory file: {outcome.memory}")
     return outcome.code
+
+
+def mend(file: Path, prepare: Callable[[], Prepared], error: PipelineError) -> Prepared | None:
+    """Show what is wrong with a pipeline until it is mended, or the user leaves."""
+    from workbench.tui.before import run_mending
+
+    return run_mending(file, prepare, error)
+
+
+def choose(title: str, offers: Sequence[tuple[str, Path, str, Callable[[Path], str]]]) -> Path | None:
+    """Offer files: of each its kind, path, date, and what looks into it."""
+    from workbench.tui.before import run_choosing
+    from workbench.tui.choosing import Offer
+
+    return run_choosing(title, [Offer(*offer) for offer in offers])
 
 
 def open_replay(runs: Sequence[SavedRun]) -> int:

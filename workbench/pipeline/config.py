@@ -89,6 +89,13 @@ class Configuration:
     def sampling(self) -> Literal["ask", "refuse", "pipeline"]:
         return self._value("sampling") or "ask"
 
+    @property
+    def keys(self) -> dict[str, Setting]:
+        """The keys that are chosen for commands of the screen, by the command's name."""
+        return {
+            name.removeprefix("keys."): setting for name, setting in self.settings.items() if name.startswith("keys.")
+        }
+
     def _value(self, name: str) -> Any:
         setting = self.settings.get(name)
         return setting.value if setting is not None else None
@@ -148,6 +155,14 @@ def _names(node: nodes.Node, _: Path) -> tuple[str, ...]:
     return tuple(str(entry.value) for entry in node.value)
 
 
+def _keys(node: nodes.Node, _: Path) -> tuple[str, ...]:
+    listed = node.value if isinstance(node, yaml.SequenceNode) else [node]
+    for entry in listed:
+        if not isinstance(entry, yaml.ScalarNode) or nodes.is_null(entry) or not entry.value.strip():
+            raise _Wrong(f"must be a key or a list of keys, as in [F10, n], not {nodes.kind(entry)}")
+    return tuple(str(entry.value).strip() for entry in listed)
+
+
 def _seconds(node: nodes.Node, _: Path) -> float:
     value = nodes.plain(node) if isinstance(node, yaml.ScalarNode) else None
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < float("inf"):
@@ -204,6 +219,13 @@ KEYS = (
     ),
     Key("servers.<alias>.python", "`python` for one server", "`python`", _python, ("project",)),
     Key("servers.<alias>.env", "names for one server, beyond those of `env`", "none", _names, ("project",)),
+    Key(
+        "keys.<command>",
+        "the keys of a command of the screen, as in `step_over: [F10, n]`; commands have the names of the palette (^P) "
+        "with `_` for blanks; [] leaves it without a key",
+        "those that `?` lists",
+        _keys,
+    ),
 )
 """Every key there is."""
 
@@ -241,7 +263,7 @@ class _Reading:
         if pattern == "servers.":
             self._slips({written for written, _, _ in nodes.entries(node)}, node)
         for written, key_node, value in nodes.entries(node):
-            segment = "<alias>" if "<alias>" in known else written
+            segment = next((name for name in known if name.startswith("<")), written)
             if segment not in known:
                 self._report(key_node, f"unknown key `{name}{written}`" + nearest(written, known, noun="known keys"))
             else:

@@ -11,16 +11,22 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.message import Message
 from textual.screen import Screen
+from textual.theme import BUILTIN_THEMES
 from textual.widgets import Input
 
-from workbench.tui.actions import Action
+from workbench.tui.actions import Action, bindings
 from workbench.tui.bars import Bar, KeyBar
 from workbench.tui.help import HelpScreen
 from workbench.tui.inputs import Line
+from workbench.tui.keymap import keymap_of
 from workbench.tui.net import Guarded
+from workbench.tui.outside import NoProgram
 from workbench.tui.previews import full_text
+from workbench.tui.remembered import remember
 from workbench.tui.rows import Part, RowsView
 from workbench.tui.text import brief
+from workbench.tui.theme_dialog import ThemeDialog
+from workbench.tui.values_out import read_outside, save_to_file
 
 
 class FindBar(Guarded, Horizontal):
@@ -65,16 +71,23 @@ T = TypeVar("T")
 
 
 class ActionScreen(Guarded, Screen[T]):
-    """Subclasses list their ``ACTIONS``, say which rows are in front, and what stands at the cursor."""
+    """Subclasses list their ``ACTIONS``, say which rows are in front, and what stands at the cursor.
+
+    The keys of the actions are bound when the screen is shown: the user may have chosen others.
+    """
 
     ACTIONS: ClassVar[tuple[Action, ...]] = ()
     SIGNS: ClassVar[tuple[tuple[str, str], ...]] = ()
     """The signs that rows begin or end with, and what each means."""
     AUTO_FOCUS = None
 
+    def on_mount(self) -> None:
+        for binding in bindings(keymap_of(self.app).of(self.ACTIONS)):
+            self._bindings.key_to_bindings.setdefault(binding.key, []).append(binding)
+
     def actions(self) -> tuple[Action, ...]:
-        """The commands that there is a use for now."""
-        return self.ACTIONS
+        """The commands that there is a use for now, with their keys."""
+        return keymap_of(self.app).of(self.ACTIONS)
 
     def compose_foot(self) -> ComposeResult:
         yield FindBar()
@@ -118,10 +131,33 @@ class ActionScreen(Guarded, Screen[T]):
         self.app.copy_to_clipboard(text.encode("utf-8", "surrogatepass").decode("utf-8", "replace"))
         self.say(f"copied {found[0]}: {len(text):,} characters")
 
-    def action_toggle_theme(self) -> None:
-        wanted = not self.app.current_theme.dark
-        names = [name for name, theme in self.app.available_themes.items() if theme.dark == wanted]
-        self.app.theme = next((name for name in names if name.startswith("ragwb")), names[0])
+    @work
+    async def action_read_outside(self) -> None:
+        found = self.value_at_cursor()
+        if found is None:
+            self.say("there is no value at the cursor to read")
+            return
+        try:
+            await read_outside(self.app, found[1])
+        except NoProgram as error:
+            self.say(str(error), is_error=True)
+
+    @work
+    async def action_save(self) -> None:
+        found = self.value_at_cursor()
+        if found is None:
+            self.say("there is no value at the cursor to save")
+            return
+        file = await save_to_file(self.app, *found)
+        if file is not None:
+            self.say(f"saved {found[0]} to {file}")
+
+    @work
+    async def action_choose_theme(self) -> None:
+        ours = [theme for theme in self.app.available_themes.values() if theme.name not in BUILTIN_THEMES]
+        chosen = await self.app.push_screen_wait(ThemeDialog(ours, self.app.theme))
+        if chosen is not None:
+            await asyncio.to_thread(remember, "theme", chosen)
 
     def action_help(self) -> None:
         self.app.push_screen(HelpScreen(self.actions(), self.SIGNS))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from textual.binding import Binding
+from textual.keys import format_key
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,11 @@ class Action:
     def words(self) -> str:
         return self.title or self.name.partition("(")[0].replace("_", " ")
 
+    @property
+    def setting(self) -> str:
+        """What the configuration calls it, under `keys`."""
+        return re.sub(r"\W+", "_", self.words.replace("'", "")).lower()
+
 
 _RUN, _EDIT, _ITEMS, _PANES, _GENERAL = "Run", "Change", "Look through one item", "Panes", "General"
 
@@ -36,9 +43,17 @@ _EVERYWHERE = (
     Action("next_pane", ("tab",), "to the next pane", _PANES),
     Action("previous_pane", ("shift+tab",), "to the pane before", _PANES),
     Action("maximise", ("m",), "this pane alone, or all again", _PANES, "Maximise", "maximise pane", "Max"),
+    Action("resize(4, 0)", ("ctrl+right", ">"), "this pane wider; the mouse moves edges, too", _PANES, title="wider"),
+    Action("resize(-4, 0)", ("ctrl+left", "<"), "this pane narrower", _PANES, title="narrower"),
+    Action("resize(0, 2)", ("ctrl+down", "+"), "this row higher", _PANES, title="higher"),
+    Action("resize(0, -2)", ("ctrl+up", "-"), "this row lower", _PANES, title="lower"),
+    Action("reset_layout", ("0",), "all panes as large as at first", _PANES),
+    Action("jump", ("'",), "a letter on each pane: the next key goes to one", _PANES, title="jump to a pane"),
     Action("find", ("/",), "find in this pane; Enter goes on, Escape ends", _PANES, "Find"),
     Action("copy", ("y",), "copy the whole value at the cursor", _PANES, title="copy value"),
-    Action("toggle_theme", ("t",), "dark or light", _GENERAL, title="toggle theme"),
+    Action("read_outside", ("O",), "read the whole value in $PAGER", _PANES, title="open in pager"),
+    Action("save", ("ctrl+s",), "save the whole value to a file", _PANES, title="save value"),
+    Action("choose_theme", ("t",), "another theme: dark, light, high contrast, the terminal's own colours", _GENERAL),
     Action("help", ("question_mark",), "all keys", _GENERAL, "Help"),
     Action("app.command_palette", ("ctrl+p",), "every command by name", _GENERAL, "Commands", "commands", "Menu"),
 )
@@ -80,6 +95,7 @@ WORKBENCH = (
         title="stop on failure",
     ),
     Action("edit", ("e",), "change the variable, input or output at the cursor", _EDIT, "Edit", "edit value"),
+    Action("edit_outside", ("ctrl+e",), "change it in $EDITOR", _EDIT, title="edit in editor"),
     Action(
         "decide",
         ("d",),
@@ -123,9 +139,31 @@ REPLAY = (
 
 VIEWER = (
     Action("find", ("/",), "find in this value; Enter goes on, Escape ends", _PANES, "Find"),
-    Action("copy", ("y", "c"), "copy the whole value", _PANES, "Copy"),
+    Action("copy", ("y", "c"), "copy the whole value", _PANES, "Copy", "copy value"),
+    Action("read_outside", ("O",), "read the value in $PAGER", _PANES, "Pager", "open in pager"),
+    Action("save", ("ctrl+s",), "save the value to a file", _PANES, "Save", "save value"),
     Action("leave", ("escape", "q"), "back", _GENERAL, "Back"),
 )
+
+MENDING = (
+    Action("edit_file", ("e",), "open the file at the mistake in $EDITOR", _EDIT, "Edit", "edit file"),
+    *(
+        Action(f"show_pane({number})", (str(number),), f"to {name}", _PANES, title=f"go to {name}")
+        for number, name in enumerate(("Mistakes", "File", "Message"), 1)
+    ),
+    *(action for action in _EVERYWHERE if "lens" not in action.name),
+    Action("app.quit", ("q", "ctrl+q"), "leave", _GENERAL, "Quit", "quit"),
+)
+
+CHOOSING = (
+    Action("open", ("o",), "open the file at the cursor; Enter does it, too", _GENERAL, "Open", "open file"),
+    *(action for action in _EVERYWHERE if action.group == _GENERAL or action.name in ("find", "copy")),
+    Action("app.quit", ("q", "ctrl+q"), "leave", _GENERAL, "Quit", "quit"),
+)
+
+SCREENS = (CHOOSING, MENDING, VIEWER, REPLAY, WORKBENCH)
+ALL = {action.setting: action for actions in SCREENS for action in actions}
+"""Every command by its name in the configuration."""
 
 KEY_NAMES = {
     "question_mark": "?",
@@ -137,16 +175,21 @@ KEY_NAMES = {
     "full_stop": ".",
     "escape": "Esc",
     "tab": "Tab",
+    "left": "←",
+    "right": "→",
+    "up": "↑",
+    "down": "↓",
     "shift+tab": "Shift+Tab",
 }
 
 
 def bindings(actions: Iterable[Action]) -> list[Binding]:
-    return [
+    made = [
         Binding(key, action.name, action.help, show=False, priority=key in ("tab", "shift+tab"))
         for action in actions
         for key in action.keys
     ]
+    return list(Binding.make_bindings(made))
 
 
 def key_name(key: str) -> str:
@@ -154,5 +197,6 @@ def key_name(key: str) -> str:
     if key in KEY_NAMES:
         return KEY_NAMES[key]
     *modifiers, last = key.split("+")
-    shown = {"ctrl": "^", "shift": "Shift+"}
-    return "".join(shown[m] for m in modifiers) + (last.upper() if len(last) > 1 or modifiers else last)
+    shown = {"ctrl": "^", "shift": "Shift+", "alt": "Alt+"}
+    last = KEY_NAMES.get(last) or format_key(last)
+    return "".join(shown.get(m, f"{m}+") for m in modifiers) + (last.upper() if len(last) > 1 or modifiers else last)

@@ -4,26 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import signal
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.command import Provider
 from textual.driver import Driver
 from textual.message import Message
 
 from workbench.engine.events import Event
+from workbench.pipeline.config import Configuration, load_config
 from workbench.pipeline.prepare import Prepared
+from workbench.tui.actions import WORKBENCH
 from workbench.tui.bridge import CommandFailed, EngineThread, MakeDebugger
 from workbench.tui.dialogs import Confirm
+from workbench.tui.keymap import read_keymap
 from workbench.tui.model import Clock, Model
 from workbench.tui.net import SafeApp
 from workbench.tui.problem_log import log_problem
+from workbench.tui.remembered import remember, remembered
 from workbench.tui.terminal import Terminal
 from workbench.tui.text import brief, visible
-from workbench.tui.themes import load_themes
+from workbench.tui.themes import FIRST_THEME, PLAIN_THEME, all_themes
+from workbench.tui.welcome import Welcome
 from workbench.tui.workbench_screen import WorkbenchScreen
 
 if TYPE_CHECKING:
@@ -50,21 +58,24 @@ def _action_commands() -> type[Provider]:
     return ActionCommands
 
 
-class ThemedApp(SafeApp[Outcome]):
+class ThemedApp(SafeApp[Any]):
     """What both apps share: themes, palette, styles, and an end when they are told to or the terminal is gone."""
 
     CSS_PATH = "styles.tcss"
     TITLE = "ragwb"
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_action_commands}
 
+    def __init__(self, config: Configuration | None = None) -> None:
+        super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
+        self.chosen_keys, self._complaints = read_keymap(config.keys if config is not None else {})
+
     def on_load(self) -> None:
-        themes, complaints = load_themes()
+        themes, complaints = all_themes()
         for theme in themes:
             self.register_theme(theme)
-        dark = next((theme.name for theme in themes if theme.dark), None)
-        if dark is not None:
-            self.theme = dark
-        for complaint in complaints:
+        kept = remembered("theme")
+        self.theme = kept if kept in self.available_themes else PLAIN_THEME if self.no_color else FIRST_THEME
+        for complaint in (*complaints, *map(str, self._complaints)):
             self.notify(brief(complaint), severity="warning", markup=False)
 
     def on_mount(self) -> None:
@@ -72,6 +83,12 @@ class ThemedApp(SafeApp[Outcome]):
             for number in (signal.SIGTERM, signal.SIGHUP):
                 asyncio.get_running_loop().add_signal_handler(number, self.leave_unasked)
             self.set_interval(TERMINAL_SECONDS, self._look_for_terminal)
+
+    def watch_theme(self, name: str) -> None:
+        """Where colours can't tell which pane is in front, its border does."""
+        theme = self.get_theme(name)
+        is_plain = self.no_color or (theme is not None and (theme.ansi or "contrast" in name))
+        self.set_class(is_plain, "-plain")
 
     def get_driver_class(self) -> type[Driver]:
         return Terminal
@@ -105,8 +122,10 @@ class WorkbenchApp(ThemedApp):
         *,
         clock: Clock = time.time,
         starts_servers: bool = True,
+        welcomes: bool = False,
     ) -> None:
-        super().__init__()
+        super().__init__(prepared.config)
+        self._welcomes = welcomes
         self._starts_servers = starts_servers
         self.sub_title = visible(prepared.pipeline.file.name)
         self.engine = EngineThread(make_debugger, self._engine_told)
@@ -120,8 +139,20 @@ class WorkbenchApp(ThemedApp):
 
     def on_mount(self) -> None:
         self.call_after_refresh(self.engine.start, starts_servers=self._starts_servers)
+        if self._welcomes and remembered("welcomed") is None:
+            self.call_after_refresh(self._welcome)
         for warning in self.engine.debugger.prepared.warnings[:_WARNINGS_SHOWN]:
             self.notify(brief(str(warning)), severity="warning", markup=False)
+
+    def _welcome(self) -> None:
+        """Explain the screen, once. A command's key does what it would have done without."""
+
+        def closed(key: str | None) -> None:
+            if key is not None:
+                self.simulate_key(key)
+
+        self.push_screen(Welcome(self.chosen_keys.shown(WORKBENCH)), closed)
+        self.run_worker(partial(remember, "welcomed", True), thread=True, exit_on_error=False)
 
     # ---- the engine
 
@@ -186,8 +217,8 @@ class WorkbenchApp(ThemedApp):
 class ReplayApp(ThemedApp):
     """Looks at saved runs."""
 
-    def __init__(self, runs: Sequence[SavedRun]) -> None:
-        super().__init__()
+    def __init__(self, runs: Sequence[SavedRun], config: Configuration | None = None) -> None:
+        super().__init__(config)
         self._runs = runs
 
     def get_default_screen(self) -> ReplayScreen:
@@ -206,10 +237,10 @@ def run_workbench(
 
     Without ``starts_servers`` each is started when a step of it is run.
     """
-    app = WorkbenchApp(prepared, make_debugger, starts_servers=starts_servers)
+    app = WorkbenchApp(prepared, make_debugger, starts_servers=starts_servers, welcomes=True)
     _spare_the_collector()
     try:
-        outcome = app.run()
+        outcome: Outcome | None = app.run()
     finally:
         asyncio.run(app.engine.close(CLOSE_SECONDS))
     return outcome or Outcome(app.return_code or 0, app.engine.debugger.state.memory)
@@ -217,7 +248,7 @@ def run_workbench(
 
 def run_replay(runs: Sequence[SavedRun]) -> int:
     """Show saved runs; returns when the screen is closed."""
-    app = ReplayApp(runs)
+    app = ReplayApp(runs, load_config(Path())[0])
     _spare_the_collector()
     app.run()
     return app.return_code or 0

@@ -15,7 +15,7 @@ from workbench.tui.actions import Action, key_name
 from workbench.tui.looks import looks_of
 from workbench.tui.net import Guarded
 from workbench.tui.rows import Part, cut
-from workbench.tui.text import one_line
+from workbench.tui.text import content, one_line
 
 
 class Bar(Guarded, Widget):
@@ -54,9 +54,23 @@ class KeyBar(Bar):
 
     def __init__(self, actions: Sequence[Action]) -> None:
         super().__init__(id="keys")
-        labelled = [action for action in actions if action.label]
+        labelled = [action for action in actions if action.label and action.keys]
         self._always = [action for action in labelled if action.name in _ALWAYS]
         self._actions = [action for action in labelled if action.name not in _ALWAYS]
+        self._places: list[tuple[Action, int, int]] = []
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        action = self._action_at(event.x)
+        self.tooltip = content(f"{key_name(action.keys[0])}: {action.help}") if action is not None else None
+
+    async def on_click(self, event: events.Click) -> None:
+        action = self._action_at(event.x)
+        if action is not None:
+            await self.screen.run_action(action.name)
+
+    def _action_at(self, x: int) -> Action | None:
+        """The action whose key or word is in this column."""
+        return next((action for action, left, right in self._places if left <= x < right), None)
 
     def on_resize(self) -> None:
         width = self.size.width
@@ -66,6 +80,18 @@ class KeyBar(Bar):
         while shown and cells(_key_parts(shown, is_short=is_short)) > width - cells(right):
             shown.pop()
         self.show(_key_parts(shown, is_short=is_short), right)
+        left = _places(shown, 0, is_short=is_short)
+        self._places = [*left, *_places(self._always, width - cells(right), is_short=is_short)]
+
+
+def _places(actions: Sequence[Action], left: int, *, is_short: bool) -> list[tuple[Action, int, int]]:
+    """Each action with the columns it takes, from the first on to the one after the last."""
+    found = []
+    for action in actions:
+        right = left + cells(_key_parts([action], is_short=is_short))
+        found.append((action, left, right))
+        left = right
+    return found
 
 
 def _key_parts(actions: Sequence[Action], *, is_short: bool) -> list[Part]:

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable
 from typing import Any, ClassVar
 
-from textual import work
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.widgets import Static
+from textual.widgets import Static, TextArea
 
 from workbench.engine.values import UNSET, Message
 from workbench.tui.dialogs import Dialog
 from workbench.tui.editor import Editor
+from workbench.tui.outside import NoProgram, written_in_editor
 from workbench.tui.text import content, visible
+from workbench.tui.typed import Mistyped, value_of
 
 EDITABLE_CHARACTERS = 200_000
+CHECK_SECONDS = 0.3
 
 
 class NotEditable(Exception):
@@ -71,6 +75,7 @@ class EditDialog(Dialog[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "apply", show=False, priority=True),
+        Binding("ctrl+e", "edit_outside", show=False, priority=True),
         Binding("escape", "dismiss", show=False, priority=True),  # the text box would take it for itself
     ]
 
@@ -83,8 +88,8 @@ class EditDialog(Dialog[None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog -tall") as dialog:
-            dialog.border_title = content(self._title + (" (JSON)" if self._is_json else " (text)"))
-            dialog.border_subtitle = "^S keeps it · Esc back"
+            dialog.border_title = content(self._title + (" (JSON or YAML)" if self._is_json else " (text)"))
+            dialog.border_subtitle = "^S keeps it · ^E in $EDITOR · Esc back"
             editor = Editor(self._text, soft_wrap=True, tab_behavior="indent", compact=True)
             editor.cursor_blink = False
             yield editor
@@ -97,13 +102,42 @@ class EditDialog(Dialog[None]):
             self.dismiss()
             return
         try:
-            await self._apply(json.loads(text) if self._is_json else text)
-        except json.JSONDecodeError as error:
-            self._complain(f"line {error.lineno}, column {error.colno}: {error.msg}")
+            await self._apply(await asyncio.to_thread(value_of, text) if self._is_json else text)
         except Exception as error:
             self._complain(str(error))
         else:
             self.dismiss()
+
+    def action_edit_outside(self) -> None:
+        """Go on in ``$EDITOR``; what was changed there is kept at once, if it can be."""
+        before = self.query_one(Editor).text
+        try:
+            text = written_in_editor(self.app, before, ".json" if self._is_json else ".txt")
+        except NoProgram as error:
+            self._complain(str(error))
+            return
+        if text != before:
+            self.query_one(Editor).text = visible(text)
+            if visible(text) == text:
+                self.action_apply()
+            else:
+                self._complain("it holds characters that can't be shown; they were replaced: ^S keeps it so")
+
+    @on(TextArea.Changed)
+    def _changed(self) -> None:
+        if self._is_json:
+            self._check(self.query_one(Editor).text)
+
+    @work(group="check", exclusive=True)
+    async def _check(self, text: str) -> None:
+        """Tell a mistake as soon as one stops typing."""
+        await asyncio.sleep(CHECK_SECONDS)
+        try:
+            await asyncio.to_thread(value_of, text)
+        except Mistyped as error:
+            self._complain(str(error))
+        else:
+            self._complain("")
 
     def _complain(self, text: str) -> None:
         self.query_one(".error", Static).update(content(text))

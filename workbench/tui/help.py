@@ -47,7 +47,7 @@ class HelpScreen(Dialog[None]):
         self._sections: dict[str, Lines] = {"In every pane": _IN_EVERY_PANE}
         for group in dict.fromkeys(action.group for action in actions):
             members = [action for action in actions if action.group == group]
-            self._sections[group] = [("  ".join(map(key_name, one.keys)), one.help) for one in members]
+            self._sections[group] = [("  ".join(map(key_name, one.keys)) or "no key", one.help) for one in members]
         if signs:
             self._sections["Signs"] = signs
 

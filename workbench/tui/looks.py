@@ -17,11 +17,27 @@ _COLOURS = ("foreground", "background", "primary", "secondary", "success", "warn
 def looks_of(app: App[Any]) -> Looks:
     """Look -> style. Made once a theme: component classes of each widget would be matched anew at every focus."""
     variables = app.theme_variables
-    return _looks(tuple(variables[name] for name in _COLOURS))
+    is_plain = app.no_color or app.current_theme.ansi
+    return _looks(tuple(variables[name] for name in _COLOURS), is_plain)
 
 
 @lru_cache(maxsize=8)
-def _looks(colours: tuple[str, ...]) -> Looks:
+def _looks(colours: tuple[str, ...], is_plain: bool) -> Looks:
+    """``is_plain``: the terminal's own colours or none, which can't be mixed: what is in front is reversed."""
+    made = _mixed(colours)
+    return {**made, **_PLAIN} if is_plain else made
+
+
+_PLAIN = {
+    "dim": Style(dim=True),
+    "front": Style(reverse=True, bold=True),
+    "found": Style(reverse=True, underline=True),
+    "cursor": Style(reverse=True),
+    "resting": Style(underline=True),
+}
+
+
+def _mixed(colours: tuple[str, ...]) -> Looks:
     foreground, background, primary, secondary, success, warning, error, accent, panel = map(Color.parse, colours)
     return {
         "": Style(),

@@ -186,6 +186,8 @@ class Model:
         match event:
             case ServerOutput():
                 state = replace(known, last_line=event.text)
+                if event.visit is not None and event.visit == self.heard.visit:
+                    self.heard.line = event.text
             case ServerFailed():
                 state = ServerState(event.server, "failed", self.clock(), known.last_line, event.message)
             case ServerExited() if known.phase == "failed":

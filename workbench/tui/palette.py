@@ -70,4 +70,4 @@ class ActionCommands(Provider):
 
 
 def _title(action: Action) -> str:
-    return f"{action.words.capitalize()}  ({', '.join(key_name(key) for key in action.keys)})"
+    return f"{action.words.capitalize()}  ({', '.join(key_name(key) for key in action.keys) or 'no key'})"

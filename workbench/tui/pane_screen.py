@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from textual import events, on
+from typing import ClassVar
+
+from textual import events, on, work
+from textual.app import ComposeResult
 
 from workbench.tui.action_screen import ActionScreen
-from workbench.tui.bars import TabBar
+from workbench.tui.bars import Bar, TabBar
+from workbench.tui.jump import JumpScreen
 from workbench.tui.panes import WIDTHS, PaneArea
-from workbench.tui.rows import RowsView
+from workbench.tui.rows import Part, RowsView
 
 
 class PaneScreen(ActionScreen[None]):
     """Subclasses give the panes, the number of items there are, and show what the lens is on."""
 
     HORIZONTAL_BREAKPOINTS = WIDTHS
+    SMALLEST: ClassVar[tuple[int, int]] = (80, 20)
+    """Columns and lines; on a smaller screen there is one line that says so."""
 
     def __init__(self, panes: PaneArea) -> None:
         super().__init__()
@@ -30,6 +36,18 @@ class PaneScreen(ActionScreen[None]):
     def pin(self, item: int | None) -> None:
         """Put the lens on an item, or take it off."""
         raise NotImplementedError
+
+    def compose_foot(self) -> ComposeResult:
+        yield Bar(id="too-small")
+        yield from super().compose_foot()
+
+    def on_resize(self, event: events.Resize) -> None:
+        width, height = event.size
+        is_tiny = width < self.SMALLEST[0] or height < self.SMALLEST[1]
+        self.query_one("#too-small", Bar).show([Part(f"ragwb needs 80x24; this is {width}x{height}", "warning")])
+        if self.has_class("-tiny") and not is_tiny:
+            self.call_after_refresh(self.rows_in_front().focus)
+        self.set_class(is_tiny, "-tiny")
 
     # ---- panes
 
@@ -67,6 +85,19 @@ class PaneScreen(ActionScreen[None]):
 
     def action_restore(self) -> None:
         self.remove_class("-alone")
+
+    def action_resize(self, wider: int, higher: int) -> None:
+        if not self._panes.resize_front(wider, higher):
+            self.say("there is no pane beside this one to take from")
+
+    def action_reset_layout(self) -> None:
+        self._panes.reset_sizes()
+
+    @work
+    async def action_jump(self) -> None:
+        index = await self.app.push_screen_wait(JumpScreen(self._panes.panes))
+        if index is not None:
+            self.show_pane(index)
 
     # ---- the item lens
 

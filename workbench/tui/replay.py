@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 from workbench.cases.saved_run import SavedRun
 from workbench.engine.values import count_of
 from workbench.record.memory_file import UNSET_TEXT
-from workbench.tui.actions import REPLAY, Action, bindings
+from workbench.tui.actions import REPLAY, Action
 from workbench.tui.bars import Bar
 from workbench.tui.help import OPEN_SIGN
 from workbench.tui.pane_screen import PaneScreen
@@ -52,7 +52,7 @@ class ReplayScreen(PaneScreen):
 
     ACTIONS = REPLAY
     SIGNS = (("*", "written by this visit"), OPEN_SIGN)
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(REPLAY), Binding("escape", "restore", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "restore", show=False)]
 
     def __init__(self, runs: Sequence[SavedRun]) -> None:
         self._visits = Visits(id="visits")
@@ -80,7 +80,7 @@ class ReplayScreen(PaneScreen):
         return self._runs[self._number]
 
     def actions(self) -> tuple[Action, ...]:
-        return tuple(action for action in REPLAY if len(self._runs) > 1 or action.name != "next_run")
+        return tuple(action for action in super().actions() if len(self._runs) > 1 or action.name != "next_run")
 
     # ---- showing
 

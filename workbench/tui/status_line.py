@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from workbench.engine.routing import routes_in_words
 from workbench.engine.state import State
 from workbench.engine.values import count_of
 from workbench.pipeline.model import Step, ToolStep
 from workbench.tui.bars import cells
+from workbench.tui.heard import Heard
 from workbench.tui.model import Model, ServerState
 from workbench.tui.previews import clock_time
 from workbench.tui.rows import Part
 from workbench.tui.text import fit, one_line
+
+Keys = Mapping[str, str]
+"""The first key of each command, by the name of the command in the configuration."""
+
+
+BAR_CELLS = 12
+
+_ESCAPE = "Esc"
+"""Of no command: it goes back from whatever there is to go back from."""
 
 
 def place_parts(model: Model, width: int) -> tuple[list[Part], list[Part]]:
@@ -37,16 +47,16 @@ def place_parts(model: Model, width: int) -> tuple[list[Part], list[Part]]:
     return parts, [*right, Part(f"{clock_time(model.elapsed)} ")]
 
 
-def reason_parts(model: Model, width: int) -> tuple[list[Part], list[Part]]:
+def reason_parts(model: Model, width: int, keys: Keys) -> tuple[list[Part], list[Part]]:
     """The second line: why it stands, and what to press; at the right the servers that are not up."""
-    hints, servers = _hint(model, model.debugger.state), list(_servers(model))
-    why = _why(model, model.debugger.state)
+    hints, servers = _hint(model, model.debugger.state, keys), list(_servers(model, keys))
+    why = _why(model, model.debugger.state, keys)
     room = max(20, width - cells([*hints, *servers]) - 4)
     reason = [Part(fit(one_line(why.text), room), why.look), Part("  ")] if why.text else []
     return [Part(" "), *reason, *hints], servers
 
 
-def _why(model: Model, state: State) -> Part:
+def _why(model: Model, state: State, keys: Keys) -> Part:
     """Why it stands, in one line; while it runs, how far its call is, and that it will be the last one."""
     if model.looked_at is not None and not model.asked:
         visit = model.visit_of_timeline(model.looked_at)
@@ -57,7 +67,7 @@ def _why(model: Model, state: State) -> Part:
         more = f" (and {len(model.asked) - 1} more)" if len(model.asked) > 1 else ""
         return Part(f"{asked.server} waits for an answer{more}: {model.without_secrets(asked.message[:400])}", "mark")
     if state.is_past and state.stop is not None and state.stop.reason == "went back":
-        offer = "; S restarts" if model.debugger.out_of_step() else ""
+        offer = f"; {keys['restart_server']} restarts" if model.debugger.out_of_step() else ""
         return Part(f"in the past: {state.stop.why}{offer}; running on begins a fork", "mark")
     routes = model.debugger.routes
     if routes is not None and state.stop is not None and state.stop.reason == "step":
@@ -66,11 +76,22 @@ def _why(model: Model, state: State) -> Part:
         return Part(state.stop.why.split("\n")[0][:400], "bad" if state.stop.reason == "failed" else "dim")
     if state.status != "running":
         return Part("")
-    is_heard = state.running is not None and state.running.number == model.heard.visit
-    brief = model.heard.brief[:400] if is_heard else ""
-    if model.is_pausing:
-        return Part(" · ".join(["pausing after this step", *([brief] if brief else [])]), "mark")
-    return Part(brief, "dim")
+    told = ["pausing after this step"] if model.is_pausing else []
+    if state.running is not None and state.running.number == model.heard.visit:
+        told += _heard(model.heard, model)
+    return Part(" · ".join(told), "mark" if model.is_pausing else "dim")
+
+
+def _heard(heard: Heard, model: Model) -> Iterator[str]:
+    """How far a call is, and the last line its server wrote."""
+    bar = ""
+    if heard.done is not None:
+        filled = int(heard.done * BAR_CELLS)
+        bar = "█" * filled + "░" * (BAR_CELLS - filled) + " "
+    if bar or heard.brief:
+        yield bar + heard.brief[:400]
+    if heard.line:
+        yield str(model.without_secrets(heard.line[:400]))
 
 
 def _status(model: Model, state: State) -> Iterator[Part]:
@@ -80,6 +101,9 @@ def _status(model: Model, state: State) -> Iterator[Part]:
         running = state.running
         yield Part("running ", "good")
         yield Part(f"{running.step} {running.name}" if running is not None else where)
+        seconds = model.clock() - running.started if running is not None else 0
+        if seconds >= 1:
+            yield Part(f"  {clock_time(seconds)}", "dim")
     elif state.status == "stopped" and reason in ("failed", "cancelled"):
         yield Part(f"{reason} ", "bad")
         yield Part(where)
@@ -97,47 +121,48 @@ def _rounds(model: Model, state: State) -> Iterator[str]:
         yield f"{number} of {getattr(loop, 'times', '?')}"
 
 
-def _hint(model: Model, state: State) -> list[Part]:
+def _hint(model: Model, state: State, keys: Keys) -> list[Part]:
     """What the keys at hand would do now."""
     hints: list[tuple[str, str]]
     if model.asked:
-        hints = [("a", "answers"), ("x", "cancels the call")]
+        hints = [("answer_a_server", "answers"), ("cancel_call", "cancels the call")]
     elif model.looked_at is not None:
-        hints = [("Esc", "returns to the present")]
+        hints = [(_ESCAPE, "returns to the present")]
     elif state.status == "running":
-        hints = [*([] if model.is_pausing else [("F6", "pauses")]), ("x", "cancels the call")]
+        hints = [*([] if model.is_pausing else [("pause", "pauses")]), ("cancel_call", "cancels the call")]
     elif state.status == "finished":
         memory = [("", f"saved as {state.memory.rpartition('/')[2]}")] if state.memory else []
-        hints = [*memory, ("R", "begins anew"), ("q", "leaves")]
+        hints = [*memory, ("restart_run", "begins anew"), ("quit", "leaves")]
     elif state.status != "stopped":
         hints = []
     elif model.debugger.routes is not None:
         is_failed = state.stop is not None and state.stop.reason == "failed"
-        hints = [] if is_failed else [("F10", "follows")]
-        hints += [("d", "changes it"), ("r", "asks again")]
+        hints = [] if is_failed else [("step_over", "follows")]
+        hints += [("change_routers_decision", "changes it"), ("retry_step", "asks again")]
     elif state.stop is not None and state.stop.reason in ("failed", "cancelled"):
-        hints = [("r", "tries again"), ("e", "edits an input")]
+        hints = [("retry_step", "tries again"), ("edit_value", "edits an input")]
     else:
         hints = _next_step(model.present_step)
     parts = []
-    for key, what in hints:
+    for name, what in hints:
+        key = keys.get(name, _ESCAPE if name == _ESCAPE else "")
         parts += [Part(key, "key"), Part(f" {what}   " if key else f"{what}   ", "dim")]
     return parts
 
 
 def _next_step(step: Step | None) -> list[tuple[str, str]]:
     if isinstance(step, ToolStep):
-        return [("F10", f"runs {step.path} {step.name}"), ("F5", "runs on")]
+        return [("step_over", f"runs {step.path} {step.name}"), ("continue", "runs on")]
     if step is None:
         return []
-    return [("F11", f"goes into the {step.name}"), ("F10", "runs all of it")]
+    return [("step_into", f"goes into the {step.name}"), ("step_over", "runs all of it")]
 
 
-def _servers(model: Model) -> Iterator[Part]:
+def _servers(model: Model, keys: Keys) -> Iterator[Part]:
     if model.saved_files:
         more = f" and {len(model.saved_files) - 1} more" if len(model.saved_files) > 1 else ""
         yield Part(f"{model.saved_files[0]}{more} saved: ", "mark")
-        yield Part("L", "key")
+        yield Part(keys["reload"], "key")
         yield Part(" reloads  ", "mark")
     for server in model.servers.values():
         if server.phase == "starting":

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 
 from workbench.engine.values import Message, shape
 from workbench.tui.action_screen import ActionScreen
-from workbench.tui.actions import VIEWER, bindings
+from workbench.tui.actions import VIEWER
 from workbench.tui.bars import Bar
 from workbench.tui.json_view import JsonView
 from workbench.tui.message_text import JsonText
@@ -23,7 +22,6 @@ class ValueViewer(ActionScreen[None]):
     """A text is wrapped line by line; of a list or map each entry can be opened, and looked at in its turn."""
 
     ACTIONS = VIEWER
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(VIEWER)]
 
     def __init__(self, name: str, value: Any) -> None:
         super().__init__()

@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from workbench.engine.state import Command
-from workbench.tui.actions import WORKBENCH, bindings
+from workbench.tui.actions import WORKBENCH
 from workbench.tui.bars import Bar
 from workbench.tui.bridge import EngineThread
 from workbench.tui.changes import Changes
@@ -23,6 +23,7 @@ from workbench.tui.expressions import Expressions
 from workbench.tui.filter_bar import FilterBar
 from workbench.tui.help import WORKBENCH_SIGNS
 from workbench.tui.item_dialog import ItemDialog
+from workbench.tui.keymap import keymap_of
 from workbench.tui.looking import Looking
 from workbench.tui.message_text import message_text
 from workbench.tui.model import Model
@@ -49,7 +50,7 @@ class WorkbenchScreen(PaneScreen):
 
     ACTIONS = WORKBENCH
     SIGNS = WORKBENCH_SIGNS
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings(WORKBENCH), Binding("escape", "restore", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "restore", show=False)]
 
     def __init__(self, engine: EngineThread, model: Model) -> None:
         self._tree = PipelineTree(engine.debugger.prepared.pipeline, model, id="pipeline")
@@ -145,7 +146,8 @@ class WorkbenchScreen(PaneScreen):
 
     def _show_status(self) -> None:
         self.query_one("#place", Bar).show(*place_parts(self._model, self.size.width))
-        self.query_one("#reason", Bar).show(*reason_parts(self._model, self.size.width))
+        keys = keymap_of(self.app).shown(self.ACTIONS)
+        self.query_one("#reason", Bar).show(*reason_parts(self._model, self.size.width, keys))
 
     def _tick(self) -> None:
         """Clocks go on where nothing else happens."""
@@ -424,6 +426,13 @@ class WorkbenchScreen(PaneScreen):
             self.say(
                 "select what is to be edited: an input of the step that runs next, an output, a variable or a parameter"
             )
+
+    def action_edit_outside(self) -> None:
+        """The dialog of `edit`, which hands over to the editor at once."""
+        before = self.app.screen
+        self.action_edit()
+        if self.app.screen is not before:
+            self.call_after_refresh(self.app.screen.run_action, "edit_outside")
 
     def _selected_step(self) -> str | None:
         """The step at the tree's cursor; in the source, the one at that line."""

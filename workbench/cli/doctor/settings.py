@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -47,7 +48,7 @@ def _described(key: Key, config: Configuration) -> str:
 
 def _set(key: Key, config: Configuration) -> list[tuple[str, Any, str]]:
     """The settings of a key: name, value, and the place in its file."""
-    pattern = key.name.replace("<alias>", "*")
+    pattern = re.sub("<.*?>", "*", key.name)
     return [
         (name, setting.value, f"{setting.file}:{setting.position.line}")
         for name, setting in config.settings.items()
