@@ -25,7 +25,7 @@ async def stopped(pilot: Pilot[Outcome], app: WorkbenchApp) -> None:
 async def main() -> None:
     prepared = prepare(PIPELINE)
     breakpoints = [Breakpoint("5.3.continue.2", "round == 2")]
-    app = WorkbenchApp(prepared, Wiring(prepared).debugger, breakpoints=breakpoints)
+    app = WorkbenchApp(prepared, Wiring(prepared, breaks=breakpoints).debugger)
     async with app.run_test(size=(160, 45)) as pilot:
         await stopped(pilot, app)
         await pilot.press("c")
