@@ -171,6 +171,8 @@ def test_a_session_from_the_first_key_to_the_last(terminal: Tmux, pipeline: Path
 
     (memory,) = (project / "output").glob("memory_*.json")
     kept = json.loads(memory.read_text(encoding="utf-8"))
-    assert ["Where is the Gannet Light?", "Who was told of it?"] in [entry["memory"].get("memory_q_ls") for entry in kept]
+    assert ["Where is the Gannet Light?", "Who was told of it?"] in [
+        entry["memory"].get("memory_q_ls") for entry in kept
+    ]
     (session,) = (project / "sessions").glob("*.ragwb")
     assert len(read_session(session, prepare(pipeline).parameters).timelines) == 2
