@@ -55,7 +55,8 @@ def test_its_tests_pass_and_it_runs_unasked(
     assert done.returncode == 0, done.stdout
     assert "skipped" not in done.stdout
     monkeypatch.chdir("p")
-    assert main(["run", f"pipelines/{PIPELINES[template]}", "--quiet"]) == 0
+    # Servers of an untouched project start unasked: a build starts them all and, unlike a run, asks no model.
+    assert main(["build", f"pipelines/{PIPELINES[template]}"]) == 0
     server = next(Path("servers").glob("*/src/*.py"))
     server.write_text(server.read_text() + "\n# edited\n")
     assert main(["run", f"pipelines/{PIPELINES[template]}", "--quiet"]) == 0
