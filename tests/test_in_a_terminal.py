@@ -131,6 +131,8 @@ def terminal(pipeline: Path) -> Iterator[Tmux]:
 
 def test_a_session_from_the_first_key_to_the_last(terminal: Tmux, pipeline: Path) -> None:
     project = pipeline.parents[1]
+    terminal.until("any key begins")
+    terminal.press_until_gone("any key begins", "Escape")
     terminal.until(f"ragwb  {pipeline.name}  paused before 1 benchmark.get_data", "custom.merge_passages")
     shell = int(terminal.asked("#{pane_pid}"))
     assert terminal.asked("#{alternate_on}") == "1"
@@ -146,7 +148,7 @@ def test_a_session_from_the_first_key_to_the_last(terminal: Tmux, pipeline: Path
     assert len(processes) > 3  # ragwb itself and the servers
 
     terminal.press("3", "e")
-    terminal.until("Variable q_ls (JSON)", "^S keeps it")
+    terminal.until("Variable q_ls (JSON or YAML)", "^S keeps it")
     terminal.press_until_gone("keeper of the Brine Light born", "C-a", "Delete")
     terminal.type('["Where is the Gannet Light?", "Who was told of it?"]')
     terminal.until("Who was told of it?")
