@@ -49,7 +49,8 @@ class Tmux:
     def __init__(self, folder: Path, command: list[str]) -> None:
         self._name = f"ragwb-{uuid.uuid4().hex[:8]}"
         shell = ["sh", "-c", '"$@"; echo "left with $?"; exec cat', "sh"]
-        self._run("-f", os.devnull, "new-session", "-d", "-x", "160", "-y", "45", "-c", str(folder), *shell, *command)
+        begin = ("new-session", "-d", "-x", "160", "-y", "45", "-e", f"XDG_STATE_HOME={folder / 'state'}")
+        self._run("-f", os.devnull, *begin, "-c", str(folder), *shell, *command)
 
     def press(self, *keys: str) -> None:
         self._run("send-keys", *keys)

@@ -110,7 +110,7 @@ def test_every_shipped_file_is_there(installed: Installed) -> None:
 
 def test_completion_and_screen_need_nothing_more(installed: Installed, empty: Path) -> None:
     assert "_shtab_ragwb" in installed.ragwb("completion", "bash", place=empty).stdout
-    screen = "import workbench.tui.app as a; from workbench.tui.themes import load_themes as t; print(t()[1])"
+    screen = "import workbench.tui.app as a; from workbench.tui.themes import all_themes as t; print(t()[1])"
     assert installed.do(str(installed.bin / "python"), "-c", screen, place=empty).stdout == "[]\n"
 
 
