@@ -9,11 +9,10 @@ from typing import Any
 from workbench.cases.saved_run import Recorded, RunUnreadable, SavedRun, SavedVisit, StepPlace
 from workbench.engine.inputs import BoundInputs, StepError
 from workbench.engine.timeline import Moment, Timeline
-from workbench.engine.values import UNSET, Message
 from workbench.engine.visiting import bound_again
 from workbench.pipeline.binding import Binding
 from workbench.pipeline.parameters import ParameterSet
-from workbench.record.memory_file import EDITED_BY_HAND, UNSET_TEXT
+from workbench.record.memory_file import EDITED_BY_HAND, plain
 from workbench.record.session_reader import SavedSession, SessionUnreadable, read_about, read_session
 
 
@@ -109,16 +108,3 @@ class LazyInputs(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._inputs)
-
-
-def plain(value: Any) -> Any:
-    """A value as a memory file holds it: messages as their text, not set as ``<UNSET>``."""
-    if value is UNSET:
-        return UNSET_TEXT
-    if isinstance(value, Message):
-        return value.text
-    if isinstance(value, list):
-        return [plain(entry) for entry in value]
-    if isinstance(value, Mapping):
-        return {key: plain(entry) for key, entry in value.items()}
-    return value

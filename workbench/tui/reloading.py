@@ -62,7 +62,9 @@ class Reloading:
             mistakes = TextView("\n".join(_mistake(problem) for problem in error.problems))
             self._screen.app.push_screen(ReloadDialog("It can't be reloaded yet", mistakes, can_reload=False))
             return
-        lines = Lines(list(_lines(saved, self._engine.debugger)))
+        # Fitting thousands of visits takes its time: that is for the engine's thread.
+        kept, cut = await self._engine.call(self._engine.debugger.reloading, saved.prepared)
+        lines = Lines([*_lines(saved, self._engine.debugger), *_what_stays(kept, cut, self._engine.debugger)])
         question = ReloadDialog(f"Saved: {', '.join(self._model.saved_files)}", lines, can_reload=True)
         if await self._screen.app.push_screen_wait(question):
             await self._reload(saved)
@@ -144,7 +146,6 @@ def _lines(saved: Saved, debugger: Debugger) -> Iterator[Row]:
     if not saved.is_more_than_text:
         yield Row((Part("   nothing that runs is different", "dim"),))
     yield Row(())
-    yield from _what_stays(saved, debugger)
 
 
 def _listed(what: str, names: tuple[str, ...]) -> Iterator[Row]:
@@ -156,10 +157,9 @@ def _command(source: ServerSource) -> str:
     return " ".join(source.command) if source.script is None else str(source.script)
 
 
-def _what_stays(saved: Saved, debugger: Debugger) -> Iterator[Row]:
+def _what_stays(kept: int, cut: str | None, debugger: Debugger) -> Iterator[Row]:
     """How much of the past is kept."""
     before = debugger.state.position
-    kept, cut = debugger.reloading(saved.prepared)
     if kept < before:
         yield Row((Part(f" {kept} of {before} visits are kept:", "warning"),))
         yield Row((Part(f" {cut}", "warning"),))
