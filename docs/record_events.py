@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from workbench.api.library import opened, places
+from workbench.api.sessions import opened, places
 from workbench.api.wiring import Wiring
 from workbench.engine.breakpoint_text import read_breakpoint
 from workbench.engine.debugger import Debugger

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 CORE = "workbench.pipeline.prepare, workbench.engine.debugger, workbench.record.memory_file, workbench.cases.saved_run"
-LIBRARY = "workbench.api.library, workbench.api.pipeline_tests, workbench.api.ultrarag_calls"
+LIBRARY = "workbench.api.sessions, workbench.api.pipeline_tests, workbench.api.ultrarag_calls"
 CLIENT = f"{CORE}, workbench.mcp.hub, workbench.cli.main, workbench.cli.run_command"
 
 

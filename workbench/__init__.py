@@ -11,8 +11,8 @@ from typing import Any
 __version__ = "0.1.0"
 
 _PLACES = {
-    "open": "api.library",
-    "resume": "api.library",
+    "open": "api.sessions",
+    "resume": "api.sessions",
     "EventStream": "api.event_stream",
     "Run": "api.finished_run",
     "StepFailed": "api.finished_run",

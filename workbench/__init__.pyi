@@ -1,8 +1,8 @@
 from workbench.api.event_stream import EventStream as EventStream
 from workbench.api.finished_run import Run as Run
 from workbench.api.finished_run import StepFailed as StepFailed
-from workbench.api.library import open as open
-from workbench.api.library import resume as resume
+from workbench.api.sessions import open as open
+from workbench.api.sessions import resume as resume
 from workbench.engine.breakpoints import Breakpoint as Breakpoint
 from workbench.engine.breakpoints import Watch as Watch
 from workbench.engine.debugger import Debugger as Debugger

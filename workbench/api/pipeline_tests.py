@@ -8,7 +8,7 @@ from pathlib import Path
 from workbench.api.background import BackgroundLoop
 from workbench.api.finished_run import Run
 from workbench.api.lent_servers import ServerPool
-from workbench.api.library import Sets, assignments, opened, text_of
+from workbench.api.sessions import Sets, assignments, opened, text_of
 from workbench.api.wiring import Wiring
 from workbench.engine.events import Event
 from workbench.pipeline.named import named_pipeline

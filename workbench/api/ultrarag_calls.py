@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.api.background import BackgroundLoop
 from workbench.api.finished_run import StepFailed
-from workbench.api.library import opened
+from workbench.api.sessions import opened
 from workbench.api.wiring import Wiring
 from workbench.engine.events import Event, ServerOutput
 from workbench.engine.ports import Call

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from functools import partial
 
 from workbench.cli.exits import Exit
 from workbench.cli.named import found_pipeline
-from workbench.cli.report import say, say_problems
+from workbench.cli.report import has_terminal, say, say_problems
 from workbench.cli.stops import given_stops
 from workbench.cli.trust import may_start
 from workbench.engine.expressions import ExpressionError
@@ -39,9 +38,6 @@ def open_file(options: argparse.Namespace) -> int:
         return Exit.WRONG
     try:
         breaks, watches = given_stops(options, prepared.pipeline)
-    except PipelineError as error:
-        say_problems(error)
-        return Exit.WRONG
     except ExpressionError as error:
         say(f"{options.file}: {error}")
         return Exit.WRONG
@@ -63,10 +59,6 @@ def open_file(options: argparse.Namespace) -> int:
         breakpoints_file=BreakpointsFile(state_folder(), prepared.pipeline),
     )
     return open_workbench(wiring)
-
-
-def has_terminal() -> bool:
-    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _prepared(options: argparse.Namespace) -> Prepared | None:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from workbench import __version__
 from workbench.cli.exits import Exit
-from workbench.cli.open_command import has_terminal, open_file
+from workbench.cli.open_command import open_file
 from workbench.cli.printing import print_text
+from workbench.cli.report import has_terminal
 from workbench.engine.values import count_of
 from workbench.engine.visible import one_line
 from workbench.pipeline.named import shipped_pipelines

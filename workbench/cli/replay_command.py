@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from workbench.cases.opening import open_runs
 from workbench.cases.saved_run import RunUnreadable, SavedRun, whole
 from workbench.cli.exits import Exit
 from workbench.cli.printing import print_json
-from workbench.cli.report import say
+from workbench.cli.report import has_terminal, say
 
 
 def replay(options: argparse.Namespace) -> int:
@@ -21,7 +20,7 @@ def replay(options: argparse.Namespace) -> int:
     if options.json:
         print_json([_summary(run) for run in runs])
         return Exit.WELL
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not has_terminal():
         say(f"ragwb: the study of a run needs a terminal; without one: ragwb replay --json {options.files[0]}")
         return Exit.WRONG
     from workbench.cli.screen import open_replay

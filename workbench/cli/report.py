@@ -1,4 +1,4 @@
-"""Messages to the user: on stderr, safe to show, secrets masked before they come here."""
+"""The user at the terminal: messages on stderr, safe to show, secrets masked before they come here."""
 
 from __future__ import annotations
 
@@ -7,6 +7,11 @@ import sys
 
 from workbench.engine.visible import visible
 from workbench.pipeline.problems import PipelineError
+
+
+def has_terminal() -> bool:
+    """Whether a screen can be shown: what is typed comes from a terminal, and what is shown goes to one."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
 
 
 def say(message: str) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from workbench.api.resuming import saved_wiring
 from workbench.api.wiring import Wiring
 from workbench.cli.exits import Exit
-from workbench.cli.report import say, say_problems
+from workbench.cli.report import has_terminal, say, say_problems
 from workbench.cli.run_command import run_to_the_end
 from workbench.cli.stops import given_stops
 from workbench.cli.trust import may_start
@@ -21,7 +20,7 @@ def resume(options: argparse.Namespace) -> int:
     wiring = _wiring(options)
     if wiring is None or not may_start(wiring.prepared, yes=options.yes):
         return Exit.WRONG
-    if options.run or not _has_terminal():
+    if options.run or not has_terminal():
         wiring.only_given = True
         return run_to_the_end(wiring, options)
     return _show(wiring, starts_servers=True)
@@ -29,17 +28,13 @@ def resume(options: argparse.Namespace) -> int:
 
 def look(options: argparse.Namespace) -> int:
     """Open a session on the screen; its servers start when a step is run."""
-    if not _has_terminal():
+    if not has_terminal():
         say(f"ragwb: the workbench needs a terminal; without one: ragwb resume {options.file}")
         return Exit.WRONG
     wiring = _wiring(options)
     if wiring is None or not may_start(wiring.prepared, yes=options.yes):
         return Exit.WRONG
     return _show(wiring, starts_servers=False)
-
-
-def _has_terminal() -> bool:
-    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _show(wiring: Wiring, *, starts_servers: bool) -> int:
