@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar
 
@@ -10,7 +9,6 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from workbench.engine.state import Command
 from workbench.tui.actions import WORKBENCH
 from workbench.tui.bars import Bar
 from workbench.tui.bridge import EngineThread
@@ -27,12 +25,12 @@ from workbench.tui.keymap import keymap_of
 from workbench.tui.looking import Looking
 from workbench.tui.message_text import message_text
 from workbench.tui.model import Model
-from workbench.tui.pane_screen import PaneScreen
 from workbench.tui.panes import PaneArea
 from workbench.tui.pipeline_tree import PipelineTree
 from workbench.tui.questions import Questions
 from workbench.tui.reloading import LOOK_SECONDS, Reloading
 from workbench.tui.rows import RowsView
+from workbench.tui.run_screen import RunScreen
 from workbench.tui.snapshots import Snapshots
 from workbench.tui.status_line import place_parts, reason_parts
 from workbench.tui.step_pane import StepPane
@@ -45,7 +43,7 @@ from workbench.tui.viewer import ValueViewer
 TICK_SECONDS = 0.5
 
 
-class WorkbenchScreen(PaneScreen):
+class WorkbenchScreen(RunScreen):
     """Lays out the panes, and hands commands to the engine."""
 
     ACTIONS = WORKBENCH
@@ -340,80 +338,7 @@ class WorkbenchScreen(PaneScreen):
         self.show_run()
         self._step.refresh_shown()
 
-    # ---- the run
-
-    def action_run(self, command: Command) -> None:
-        self._go(self._engine.debugger.run, command)
-
-    def action_retry(self) -> None:
-        debugger = self._engine.debugger
-        if debugger.failed is None and debugger.routes is None:
-            self.say("nothing has failed here")
-        else:
-            self._go(debugger.retry)
-
-    def _go(self, command: Callable[..., Any], *args: Any) -> None:
-        if self._engine.debugger.state.status != "running":
-            self._model.is_pausing = False  # the engine forgets of a pause, too
-        self._engine.submit(command, *args)
-
-    def action_step_back(self) -> None:
-        self._go(self._engine.debugger.step_back)
-
-    def action_step_forth(self) -> None:
-        self._go(self._engine.debugger.step_forth)
-
-    def action_round_back(self) -> None:
-        self._go(self._engine.debugger.round_back)
-
-    def action_go_to_end(self) -> None:
-        self._go(self._engine.debugger.go_to_end)
-
-    def action_pause(self) -> None:
-        self._model.is_pausing = True
-        self._engine.submit(self._engine.debugger.pause)
-        self._show_status()
-
-    def action_cancel(self) -> None:
-        self._engine.submit(self._engine.debugger.cancel)
-
-    def action_answer(self) -> None:
-        self._questions.bring()
-
-    def action_switch_timeline(self) -> None:
-        self._changes.switch_timeline()
-
-    def action_answers(self) -> None:
-        self._changes.choose_answers()
-
-    def action_switch_failures(self) -> None:
-        self._changes.switch_failures()
-
-    def action_restart(self) -> None:
-        self._changes.restart()
-
-    def action_restart_server(self) -> None:
-        self._changes.restart_server()
-
-    # ---- what can be changed
-
-    def action_toggle_breakpoint(self) -> None:
-        self._changes.toggle_breakpoint(self._selected_step())
-
-    def action_switch_breakpoint(self) -> None:
-        self._changes.switch_breakpoint(self._selected_step())
-
-    def action_edit_breakpoint(self) -> None:
-        self._changes.edit_breakpoint(self._selected_step())
-
-    def action_watch(self) -> None:
-        self._changes.watch()
-
-    def action_list_breakpoints(self) -> None:
-        self._changes.list_breakpoints()
-
-    def action_decide(self) -> None:
-        self._changes.decide()
+    # ---- what can be edited
 
     def action_edit(self) -> None:
         if self.rows_in_front() is self._variables and self._variables.expression is not None:
