@@ -249,7 +249,7 @@ class Changes:
     def choose_answers(self) -> None:
         def chosen(name: str | None) -> None:
             if name is not None:
-                self._debugger.answers = ANSWERS[name]
+                self._engine.submit(setattr, self._debugger, "answers", ANSWERS[name])
                 self._screen.say(f"steps after a fork: {name}")
 
         self._screen.app.push_screen(Choose("Steps that were recorded are, after a fork", list(ANSWERS)), chosen)

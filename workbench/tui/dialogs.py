@@ -103,7 +103,8 @@ class LineDialog(Dialog[None]):
         with Vertical(classes="dialog") as dialog:
             dialog.border_title = content(self._title)
             dialog.border_subtitle = "Enter sets it · Esc back"
-            yield Line(visible(self._text), placeholder=self._example, compact=True, select_on_focus=False)
+            example = visible(self._example)
+            yield Line(visible(self._text), placeholder=example, compact=True, select_on_focus=False)
             yield Static(content(self._hint), classes="hint")
             yield Static(classes="error")
 
