@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from tests.engine.test_changed_pipeline import CHANGES, edited
 from tests.engine.test_time_travel import HEAD, SHAPES, opened, project
 from workbench.engine.breakpoints import Breakpoint
 from workbench.engine.events import Reloaded
+from workbench.engine.state import CommandRefused
 from workbench.mcp.hub import ServerHub
 from workbench.pipeline.prepare import prepare
 from workbench.pipeline.problems import PipelineError
@@ -164,3 +167,29 @@ def test_a_comment_is_no_change_of_the_run(project: Path) -> None:
     edited(project, LOOP.replace("pipeline:", "# why\npipeline:"))
     assert watch.changed()
     assert not watch.read().is_more_than_text
+
+
+async def test_no_step_begins_while_it_reloads(project: Path, lab_servers: ServerHub) -> None:
+    session = await opened(project, lab_servers, LOOP, keeps=True)
+    debugger = session.debugger
+    await debugger.run("over")
+    reloading = asyncio.ensure_future(debugger.reload(edited(project, LOOP + "- lab.count\n")))
+    await asyncio.sleep(0)
+    with pytest.raises(CommandRefused):
+        await debugger.run("over")
+    await reloading
+    assert (await debugger.run("continue")).reason == "finished"
+
+
+async def test_a_pipeline_that_can_not_be_kept_changes_nothing(project: Path, lab_servers: ServerHub) -> None:
+    session = await opened(project, lab_servers, LOOP, keeps=True)
+    debugger = session.debugger
+    await debugger.run("over")
+    other = sqlite3.connect(session.file, isolation_level=None)
+    other.execute("begin immediate")
+    with pytest.raises(OSError, match="another program holds it"):
+        await debugger.reload(edited(project, LOOP + "- lab.count\n"))
+    other.execute("rollback")
+    other.close()
+    assert "4" not in debugger.program.steps
+    assert (await debugger.run("over")).reason == "step"

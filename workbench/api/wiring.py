@@ -7,7 +7,6 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -142,9 +141,7 @@ class Wiring:
 
     def _new_record(self, redactor: Redactor, debugger: Debugger) -> RunRecord:
         session = self._writer(self.prepared.pipeline.stem) if self.keeps_session else None
-        self._record = RunRecord(
-            self._memory(redactor), session, redactor=redactor, follow=partial(self._follow, redactor)
-        )
+        self._record = RunRecord(self._memory(redactor), session, redactor=redactor, follow=self._follow)
         self._keep_breakpoints(debugger)
         return self._record
 
@@ -170,10 +167,9 @@ class Wiring:
                 continue
         raise OSError(f"no free name for {name} in {self.folder / SESSIONS}")
 
-    def _follow(self, redactor: Redactor, prepared: Prepared) -> None:
+    def _follow(self, prepared: Prepared) -> None:
         """The pipeline was read anew: what is kept from here on is of that."""
         self.prepared = prepared
-        redactor.follow(prepared.parameters, prepared.secrets)
         if self.breakpoints_file is not None:
             self.breakpoints_file.follow(prepared.pipeline)
 

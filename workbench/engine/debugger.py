@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from dataclasses import replace
+from typing import Any, TypeVar
 
 from workbench.engine.bindings import Bindings
 from workbench.engine.editing import Editing, Parameters
@@ -18,6 +19,8 @@ from workbench.engine.timeline import Timeline
 from workbench.pipeline.binding import Binding
 from workbench.pipeline.outline import Outline, outline_of
 from workbench.pipeline.prepare import Prepared
+
+T = TypeVar("T")
 
 
 class Debugger(Editing):
@@ -94,17 +97,16 @@ class Debugger(Editing):
 
         Servers that are started otherwise now, and ``saved_servers``, whose code was saved, begin anew before their
         next step, and their initialising calls are repeated. Breakpoints move with their steps.
-        Raises ``CommandRefused``.
+        Raises ``CommandRefused``, ``OSError`` where the pipeline can't be kept: nothing is changed then.
         """
         self._refuse_while_busy()
+        restarted = await self._with_others_refused(self._made_ready(prepared, saved_servers))
         old, new = outline_of(self.prepared.pipeline), outline_of(prepared.pipeline)
         position, was_past, pending = self.state.position, self.state.is_past, list(self._pending)
         bindings = Bindings(prepared, self.tools)
         found = self._fitted(prepared, bindings.known)
-        restarted = await self._begin_servers_anew(prepared, saved_servers)
         self.prepared, self.bindings, self._visiting.bindings = prepared, bindings, bindings
         self.program = Program.of(prepared.pipeline, bindings.given())
-        await self._recorder.reloaded(prepared)
         gone = self.breakpoints.move(old, new)
         if old != new:
             self._take_over(found)
@@ -122,6 +124,19 @@ class Debugger(Editing):
         )
         kept = f"; {found.cut}: the run goes on from before it" if found.cut is not None else ""
         return self._stop("finished" if self.state.cursor.is_end else "reloaded", f"reloaded{kept}")
+
+    async def _made_ready(self, prepared: Prepared, saved_servers: Iterable[str]) -> tuple[str, ...]:
+        await self._recorder.reloaded(prepared)
+        return await self._begin_servers_anew(prepared, saved_servers)
+
+    async def _with_others_refused(self, work: Coroutine[Any, Any, T]) -> T:
+        """Wait for something, while no other command may begin."""
+        status = self.state.status
+        self.state = replace(self.state, status="running")
+        try:
+            return await work
+        finally:
+            self.state = replace(self.state, status=status)
 
     def _fitted(self, prepared: Prepared, bindings: Mapping[str, Binding]) -> Restored:
         return restored(

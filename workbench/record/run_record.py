@@ -55,11 +55,12 @@ class RunRecord:
         return await self.session.heard(visit) if self.session is not None else ()
 
     async def reloaded(self, prepared: Prepared) -> None:
-        self.follow(prepared)
+        self.redactor.follow(prepared.parameters, prepared.secrets)
         if self.session is not None:
             from workbench.record.pipeline_then import PipelineThen
 
             await self.session.reloaded(PipelineThen.of(prepared, self.redactor))
+        self.follow(prepared)
 
     def told(self, event: Event) -> None:
         """Keep an event along with the rest."""
