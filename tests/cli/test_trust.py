@@ -267,3 +267,35 @@ def test_servers_of_a_clients_configuration(project: Path, capsys: pytest.Captur
     assert main(["doctor", *options]) == 0
     assert "trust        allowed" in capsys.readouterr().out
     assert main(["run", *options]) == 0
+
+
+def test_no_command_hides_behind_a_secret(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = "touch ran; sleep 1"
+    entry = f"{{command: bash, args: ['-c', '{script}'], env: {{API_TOKEN: '{script}'}}}}"
+    (project / "p.yaml").write_text(f"servers: {{tool: {entry}}}\npipeline: [tool.go]\n")
+    assert main(["run", "p.yaml"]) == 2
+    assert f"command  bash -c '{script}'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "place", ["args: ['-c', '${SETUP_TOKEN}']", "args: [go.sh], env: {LD_PRELOAD: '${SETUP_TOKEN}'}"]
+)
+def test_what_the_project_says_in_its_env_file_is_no_secret_of_the_user(
+    project: Path, capsys: pytest.CaptureFixture[str], place: str
+) -> None:
+    (project / "p.yaml").write_text(f"servers: {{tool: {{command: bash, {place}}}}}\npipeline: [tool.go]\n")
+    (project / ".env").write_text("SETUP_TOKEN='echo a harmless thing'\n")
+    assert main(["trust", "p.yaml"]) == 0
+    assert "with     SETUP_TOKEN of the project's .env" in capsys.readouterr().out
+    (project / ".env").write_text("SETUP_TOKEN='touch something else'\n")
+    assert main(["run", "p.yaml"]) == 2
+    assert "started in another way than before" in capsys.readouterr().err
+
+
+def test_a_script_without_an_ending_is_code_too(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "p.yaml").write_text("servers: {tool: {command: bash, args: [start]}}\npipeline: [tool.go]\n")
+    (project / "start").write_text("true\n")
+    main(["trust", "p.yaml"])
+    (project / "start").write_text("touch something\n")
+    assert main(["run", "p.yaml"]) == 2
+    assert "changed since: start" in capsys.readouterr().err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import shlex
 from collections.abc import Iterable
@@ -16,7 +17,7 @@ from workbench.mcp.launch import plan
 from workbench.pipeline.fingerprint import code_files
 from workbench.pipeline.prepare import Prepared
 from workbench.pipeline.project import ServerSource, interpreter, is_shipped
-from workbench.record.redaction import Redactor
+from workbench.pipeline.secrets import secrets_of_environment
 
 OWN_PYTHON = "ragwb's own Python"
 _FROM_ENVIRONMENT = re.compile(r"\$\{([A-Za-z_]\w*)\}")
@@ -26,9 +27,10 @@ _FROM_ENVIRONMENT = re.compile(r"\$\{([A-Za-z_]\w*)\}")
 class Start:
     """One server. ``files`` are those of its code, each with its hash; ``key`` is what it is known by.
 
-    The key covers how the server is written, what is run and where, and not the code: a server that is edited is
-    still the same one. ragwb's own interpreter counts as itself wherever it is installed, and a secret as any other:
-    tokens are renewed. What is to be shown has its secrets masked.
+    The key covers how the server is written, what is run and where, and what it is given, and not the code: a server
+    that is edited is still the same one. ragwb's own interpreter counts as itself wherever it is installed. In what a
+    server is given, a secret of the user's own environment counts as any other: tokens are renewed. In the words of a
+    command nothing does: they say what is run. A command is shown as it is written, with its ``${NAME}``.
     """
 
     alias: str
@@ -41,6 +43,8 @@ class Start:
     """The names of what the pipeline gives it: environment variables, headers."""
     from_environment: tuple[str, ...]
     """The variables of the user's environment that are put into its command, environment, address or headers."""
+    from_project: tuple[str, ...]
+    """Those that the project's own ``.env`` gives."""
     files: dict[str, str]
     key: str
     is_shipped: bool
@@ -56,29 +60,31 @@ class Start:
 
 def starts_of(prepared: Prepared, sources: Iterable[ServerSource]) -> list[Start]:
     """How each of these servers is started or reached."""
-    redactor = Redactor.of(prepared.parameters, prepared.secrets)
     servers = prepared.pipeline.servers
-    return [_start(source, servers[source.alias].value, redactor, prepared.secrets) for source in sources]
+    return [_start(source, servers[source.alias].value) for source in sources]
 
 
-def _start(source: ServerSource, written: Any, redactor: Redactor, secrets: Iterable[str]) -> Start:
+def _start(source: ServerSource, written: Any) -> Start:
+    own_secrets = sorted(secrets_of_environment(), key=len, reverse=True)
     command = plan(source).command if source.address is None else ()
     given = source.env if source.address is None else source.address.headers
-    words = shlex.join(command) if source.address is None else source.address.url
+    words = shlex.join(command) if source.script is not None else source.entry
     text = json.dumps(written, default=str)
     program = command[0] if command else ""
     runs = [OWN_PYTHON if program == interpreter() else program, *command[1:]]
-    run = json.dumps(runs) if command else words
-    for secret in sorted(secrets, key=len, reverse=True):
-        run = run.replace(secret, "…")
-    identity = json.dumps([run, text, str(source.cwd)])
+    sent = json.dumps([source.address.url if source.address is not None else "", dict(sorted(given.items()))])
+    for secret in own_secrets:
+        sent = sent.replace(json.dumps(secret)[1:-1], "…")
+    identity = json.dumps([runs, sent, text, str(source.cwd)])
+    names = sorted(set(_FROM_ENVIRONMENT.findall(text)))
     return Start(
         alias=source.alias,
-        words=one_line(redactor.text(words)),
+        words=one_line(words),
         program=program,
         folder=source.cwd,
         gives=tuple(sorted(given)),
-        from_environment=tuple(sorted(set(_FROM_ENVIRONMENT.findall(text)))),
+        from_environment=tuple(name for name in names if name in os.environ),
+        from_project=tuple(name for name in names if name not in os.environ),
         files=code_files(source),
         key=hashlib.blake2b(identity.encode(), digest_size=16).hexdigest(),
         is_shipped=is_shipped(source),

@@ -68,6 +68,8 @@ def listed(starts: Mapping[Start, str | None]) -> str:
             lines.append(f"    gets     {one_line(', '.join(start.gives))}")
         if start.from_environment:
             lines.append(f"    with     {', '.join(start.from_environment)} of your environment")
+        if start.from_project:
+            lines.append(f"    with     {', '.join(start.from_project)} of the project's .env")
     return "\n".join(lines)
 
 

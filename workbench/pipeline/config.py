@@ -136,13 +136,25 @@ def _python(node: nodes.Node, project: Path) -> str:
     text = str(node.value)
     if "/" not in text and (found := shutil.which(text)):
         return found
-    place = project / Path(text).expanduser()
+    try:
+        place = project / Path(text).expanduser()
+    except RuntimeError:
+        raise _Wrong(f"names the home of a user who is not there: {text:.80}") from None
     candidates = (place, place / "bin" / "python", place / "Scripts" / "python.exe")
-    interpreter = next((candidate for candidate in candidates if candidate.is_file()), None)
+    interpreter = next((candidate for candidate in candidates if _is_file(candidate)), None)
     if interpreter is None:
         on_path = "" if "/" in text else f", and no command `{text}` on the PATH"
-        raise _Wrong(f"names no Python interpreter: there is no file {place} or {candidates[1]}{on_path}")
+        raise _Wrong(
+            f"names no Python interpreter: there is no program {place!s:.200} or {candidates[1]!s:.200}{on_path}"
+        )
     return str(interpreter.absolute())  # not resolved: a venv's python is a link, and means the venv
+
+
+def _is_file(file: Path) -> bool:
+    try:
+        return file.is_file()
+    except OSError:  # a name that is too long for any file
+        return False
 
 
 def _names(node: nodes.Node, _: Path) -> tuple[str, ...]:

@@ -56,7 +56,7 @@ def _python_files(folder: Path) -> Iterator[Path]:
 
 def _named_programs(source: ServerSource) -> Iterator[Path]:
     for number, word in enumerate(source.command):
-        if (number == 0 or Path(word).suffix in _PROGRAMS) and "\0" not in word:
+        if (number == 0 or Path(word).suffix in {"", *_PROGRAMS}) and "\0" not in word:
             file = (source.cwd / word).resolve()
             if file.is_relative_to(source.cwd) and file.is_file():
                 yield file

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -97,7 +98,7 @@ class _Entry:
         folder = self._home(self._filled(self._text(cwd, "cwd", "`cwd`"), "cwd")) if cwd is not None else ""
         return ServerSource(
             alias=self.alias,
-            entry=" ".join(written),
+            entry=shlex.join(written),
             origin="command",
             cwd=(self.project / folder).resolve() if folder else self.project,
             command=tuple(words),
