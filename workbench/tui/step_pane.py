@@ -109,7 +109,7 @@ class StepPane(Guarded, Vertical):
         front, others = self.view, list(self.query(RowsView).exclude(f"#{self.view.id}"))
         front.display = True
         if any(view.has_focus for view in others):
-            front.focus()
+            self.screen.set_focus(front)
         for view in others:
             view.display = False
         self._show_tabs()
@@ -132,7 +132,7 @@ class StepPane(Guarded, Vertical):
     def _tab_picked(self, event: TabBar.Picked) -> None:
         event.stop()
         self.show_tab(event.index)
-        self.view.focus()
+        self.screen.set_focus(self.view)
 
     # ---- what it shows
 
