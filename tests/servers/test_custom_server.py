@@ -1,11 +1,10 @@
-"""The custom and router servers: boxes, tags, merging, states."""
+"""The custom server: boxes, tags, merging, sentences, histories, citations."""
 
 from __future__ import annotations
 
 import custom
 import items
 import pytest
-import router
 from boxed import last_boxed
 from fastmcp import Client
 from fastmcp.exceptions import ToolError
@@ -94,24 +93,6 @@ def test_lists_of_unequal_length_are_not_merged() -> None:
 
 def test_the_next_query_of_iterretgen() -> None:
     assert custom.iterretgen_nextquery(["q"], ["a"]) == {"nextq_ls": ["q a"]}
-
-
-@pytest.mark.parametrize(
-    ("tool", "argument", "states"),
-    [
-        ("route1", "query_list", {"1": "state1", "2": "state2", "one": "state2"}),
-        ("route2", "query_list", {"1": "state2"}),
-        ("ircot_check_end", "ans_ls", {"So THE answer is 3": "complete", "3": "incomplete"}),
-        ("search_r1_check", "ans_ls", {"x<|im_end|>": "complete", "</answer>": "incomplete"}),
-        ("r1_searcher_check", "ans_ls", {"</answer>": "complete", "x": "incomplete"}),
-        ("webnote_check_page", "page_ls", {"To be filled": "incomplete", "done": "complete"}),
-        ("check_model_state", "ans_ls", {"<search>x": "continue", "Gullstead": "stop"}),
-    ],
-)
-async def test_routers(tool: str, argument: str, states: dict[str, str]) -> None:
-    async with Client(router.app) as client:
-        result = await client.call_tool(tool, {argument: list(states)})
-    assert result.structured_content == {argument: [{"data": v, "state": s} for v, s in states.items()]}
 
 
 @pytest.mark.parametrize(
