@@ -38,8 +38,8 @@ async def test_the_past_is_kept_as_far_as_it_fits(project: Path, lab_servers: Se
     assert (len(debugger.visits), event.visits, told[0]) == (kept, kept, kept)
     for text in (event.cut, told[1]):
         assert text is None if why is None else why in (text or "")
-    assert stopped.reason in ("reloaded", "finished")
-    await debugger.run("continue") if stopped.reason == "reloaded" else None
+    assert stopped.reason == "reloaded"
+    await debugger.run("continue") if debugger.state.status == "stopped" else None
     straight = await opened(project, lab_servers, after)
     await straight.debugger.run("continue")
     assert session.memory() == straight.memory()
@@ -68,10 +68,11 @@ async def test_in_the_past_the_past_is_kept(project: Path, lab_servers: ServerHu
     await debugger.go_to(4)
     await debugger.reload(edited(project, LOOP + "- lab.count\n"))
     assert len(debugger.visits) == 3
-    assert debugger.state.timeline == 2
-    assert len(debugger.timelines[1].moments) == 8, "the whole run can be returned to"
-    await debugger.switch_to(1)
+    await debugger.go_to_end()
+    assert len(debugger.visits) == 8, "the whole run can be returned to"
     assert debugger.state.place.step == "4", "where the new step runs next"
+    await debugger.run("over")
+    assert debugger.state.timeline == 2, "what runs under another pipeline is a fork"
 
 
 async def test_breakpoints_move_and_parameters_count(project: Path, lab_servers: ServerHub) -> None:
@@ -193,3 +194,19 @@ async def test_a_pipeline_that_can_not_be_kept_changes_nothing(project: Path, la
     other.close()
     assert "4" not in debugger.program.steps
     assert (await debugger.run("over")).reason == "step"
+
+
+async def test_a_reload_that_is_cancelled_is_carried_out(project: Path, lab_servers: ServerHub) -> None:
+    session = await opened(project, lab_servers, LOOP, keeps=True)
+    debugger = session.debugger
+    await debugger.run("over")
+    reloading = asyncio.ensure_future(debugger.reload(edited(project, LOOP + "- lab.count\n")))
+    await asyncio.sleep(0)
+    reloading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reloading
+    with pytest.raises(CommandRefused):
+        await debugger.run("over")
+    await debugger.close()
+    assert "4" in debugger.program.steps
+    assert session.told(Reloaded)

@@ -277,7 +277,11 @@ def _timeline_words(timeline: Timeline, present: int) -> str:
     if timeline.parent and timeline.parent_visit is None:
         begin = f"fork of {timeline.parent} at its end"
     here = " · here" if timeline.number == present else ""
-    return f"{timeline.number}  {begin} · {count_of(len(timeline.moments), 'visit')}{here}"
+    ran, fit = len(timeline.ran), len(timeline.moments)
+    visits = (
+        count_of(ran, "visit") if ran == fit else f"{fit} of {count_of(ran, 'visit')} fit the pipeline as it is now"
+    )
+    return f"{timeline.number}  {begin} · {visits}{here}"
 
 
 def _entry(value: Any, path: Path) -> Any:
