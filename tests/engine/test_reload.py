@@ -147,7 +147,7 @@ def test_what_is_noticed(project: Path) -> None:
     assert [step.path for step in saved.added] == ["4"]
     assert [step.detail for step in saved.changed] == ["5 times"]
     assert saved.is_more_than_text
-    watch.follow(saved.prepared)
+    watch.follow(saved)
     assert watch.changed() == ()
     (project / "parameter").mkdir()
     (project / "parameter" / "p_parameter.yaml").write_text("lab: {top_k: 9}\n")
@@ -168,6 +168,42 @@ def test_a_comment_is_no_change_of_the_run(project: Path) -> None:
     edited(project, LOOP.replace("pipeline:", "# why\npipeline:"))
     assert watch.changed()
     assert not watch.read().is_more_than_text
+
+
+def test_what_is_saved_after_it_was_read_is_noticed(project: Path) -> None:
+    prepared = edited(project, LOOP)
+    edited(project, LOOP + "- lab.count\n")
+    watch = PipelineWatch(prepared)
+    assert watch.changed() == (project / "p.yaml",), "saved before it was looked at for the first time"
+    saved = watch.read()
+    edited(project, LOOP + "- lab.count\n- lab.tag\n")
+    watch.changed()
+    watch.follow(saved)
+    assert watch.changed() == (project / "p.yaml",)
+    assert [step.path for step in watch.read().added] == ["5"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "config", "way"),
+    [
+        ("{url: 'http://localhost:9/mcp', headers: {Key: a}}", "", "other file, address, headers"),
+        ("{command: ls, args: [-l]}", "", "other file, command"),
+        ("servers/lab", "servers: {lab: {python: bin/python}}", "other interpreter"),
+        ("servers/lab", "servers: {lab: {env: [HF_*]}}", None),
+        ("servers/lab", "env: [HF_*]", "other environment"),
+    ],
+)
+def test_a_server_that_is_started_otherwise_is_different(
+    project: Path, entry: str, config: str, way: str | None
+) -> None:
+    watch = PipelineWatch(edited(project, LOOP))
+    (project / "bin").mkdir()
+    (project / "bin" / "python").touch()
+    (project / ".ragwb.yaml").write_text(config)
+    edited(project, LOOP.replace("lab: servers/lab", f"lab: {entry}"))
+    saved = watch.read()
+    assert saved.otherwise.get("lab") == way
+    assert saved.is_more_than_text == (way is not None)
 
 
 async def test_no_step_begins_while_it_reloads(project: Path, lab_servers: ServerHub) -> None:
