@@ -30,6 +30,22 @@ def die() -> None:
 app.run()
 """
 
+ODD = """\
+from workbench.mcp.kit import ToolServer
+
+app = ToolServer("odd")
+
+@app.tool(output="->word")
+def say() -> dict:
+    return {"word": "a\\x1b[2Jb"}
+
+@app.tool(output="->word")
+def fail() -> dict:
+    raise ValueError("a\\x1b[2Jb")
+
+app.run()
+"""
+
 
 @pytest.fixture
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
@@ -104,6 +120,27 @@ def test_what_fails_shows_the_run(project: pytest.Pytester) -> None:
         ]
     )
     ran.stdout.no_fnmatch_line("*finished_run.py:*assert_*")
+
+
+def test_what_fails_writes_nothing_to_the_terminal_but_text(project: pytest.Pytester) -> None:
+    (project.path / "servers" / "odd.py").write_text(ODD)
+    for name, step in (("says", "odd.say"), ("fails", "odd.fail"), ("wrong", "odd.wr\\e[2Jong")):
+        (project.path / f"{name}.yaml").write_text(f'servers: {{odd: servers/odd.py}}\npipeline: ["{step}"]\n')
+    (project.path / "servers" / "dead.py").write_text("import sys; sys.exit('no \\x1b[2Jway')")
+    (project.path / "dead.yaml").write_text("servers: {dead: servers/dead.py}\npipeline: [dead.go]\n")
+    tests = """
+        import pytest
+
+        @pytest.mark.parametrize("name", ["says", "fails", "wrong", "dead"])
+        def test_it(ragwb_pipeline, name):
+            run = ragwb_pipeline.run(f"{name}.yaml")
+            run.raise_for_failure()
+            run.assert_visited("7")
+    """
+    ran = run(project, tests, "--color=no")
+    ran.assert_outcomes(failed=4)
+    assert "\x1b" not in ran.stdout.str()
+    assert ran.stdout.str().count("␛[2J") >= 4
 
 
 def test_servers_are_shared_while_nothing_changed(project: pytest.Pytester) -> None:
