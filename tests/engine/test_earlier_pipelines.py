@@ -58,7 +58,7 @@ async def test_an_older_timeline_is_not_added_to(project: Path, lab_servers: Ser
     assert len(debugger.timelines[1].moments) == 3
     if ran_on:
         await debugger.run("into")
-        await debugger.switch_to(1)
+        assert (await debugger.switch_to(1)).why == "after the last visit that fits the pipeline as it is now"
     await debugger.run("into")
     forks = [(fork.parent, fork.parent_visit) for fork in session.told(Forked)]
     assert forks == ([(1, 4), (1, 4)] if ran_on else [(1, 4)])

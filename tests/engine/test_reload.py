@@ -12,12 +12,15 @@ import pytest
 from tests.engine.test_changed_pipeline import CHANGES, edited
 from tests.engine.test_time_travel import HEAD, SHAPES, opened, project
 from workbench.engine.breakpoints import Breakpoint
+from workbench.engine.debugger import Debugger
 from workbench.engine.events import Reloaded
 from workbench.engine.state import CommandRefused
 from workbench.mcp.hub import ServerHub
 from workbench.pipeline.prepare import prepare
 from workbench.pipeline.problems import PipelineError
 from workbench.pipeline.watching import PipelineWatch
+from workbench.record.memory_file import MemoryFile
+from workbench.record.run_record import RunRecord
 
 __all__ = ["project"]
 
@@ -135,6 +138,16 @@ app.run()
         assert debugger.evaluate("q_ls") == ["second True"], "its initialising call was repeated"
     finally:
         await hub.close()
+
+
+async def test_where_servers_start_late_a_reload_starts_none(project: Path) -> None:
+    prepared = edited(project, LOOP)
+    hub = ServerHub(prepared.used_sources(), lambda event: None)
+    debugger = Debugger(prepared, hub, emit=lambda event: None, record=lambda: RunRecord(MemoryFile(project, "p", "")))
+    await debugger.open(wait_for_servers=False, start_servers=False)
+    await debugger.reload(edited(project, LOOP + "- lab.count\n"), ["lab"])
+    assert hub.status("lab").phase == "idle"
+    await debugger.close()
 
 
 def test_what_is_noticed(project: Path) -> None:

@@ -32,7 +32,7 @@ class Strangers:
     def question(self) -> str:
         """Who they are, and what may be answered."""
         return (
-            f"{self.prepared.pipeline.file} starts programs of {self.prepared.project}:\n\n"
+            f"{self._what}:\n\n"
             f"{listed(self.objections)}\n\n"
             "They run as you and can do what you can. Allow them if you know where this folder comes from.\n"
             "  y  yes; ask again when their code changes\n"
@@ -45,11 +45,16 @@ class Strangers:
         """The same, where nobody can be asked."""
         file = self.prepared.pipeline.file
         return (
-            f"{file} starts programs of {self.prepared.project} that nobody has allowed yet:\n"
+            f"{self._what} that nobody has allowed yet:\n"
             f"{listed(self.objections)}\n"
             f"Nothing was started. If you know where they come from: ragwb trust {_word(file)}, once and for all; "
             f"or the option --yes, for this time; or {VARIABLE}=all in the environment, where nobody can be asked."
         )
+
+    @property
+    def _what(self) -> str:
+        file, project = one_line(str(self.prepared.pipeline.file)), one_line(str(self.prepared.project))
+        return f"{file} starts programs of {project}"
 
     def allow(self, *, always: bool) -> None:
         """Remember that they may start as they are now; or, the user's own, ``always``. Raises ``OSError``."""

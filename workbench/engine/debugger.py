@@ -38,6 +38,7 @@ class Debugger(Editing):
         aliases = self.prepared.pipeline.used_aliases()
         self._begin_record()
         self._emit(SessionStarted(pipeline=str(self.prepared.pipeline.file), servers=aliases))
+        self._starts_servers = start_servers
         if start_servers:
             self.tools.start(aliases)
         if wait_for_servers:
@@ -162,7 +163,8 @@ class Debugger(Editing):
         for alias in stopped:
             await self.tools.stop(alias)
         self._uninitialised |= stopped
-        self.tools.start(prepared.pipeline.used_aliases())
+        if self._starts_servers:
+            self.tools.start(prepared.pipeline.used_aliases())
         return tuple(sorted(stopped))
 
     # ---- the end, and a new beginning

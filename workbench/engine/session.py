@@ -49,6 +49,8 @@ class Session:
         self._emit = emit
         self._open_record = record
         self._numbers = 0
+        self._starts_servers = True
+        """Whether servers start before their first step."""
         self._begin()
 
     def _begin(self) -> None:

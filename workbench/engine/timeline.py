@@ -68,6 +68,11 @@ class Timeline:
         return self.as_run is not None
 
     @property
+    def is_cut(self) -> bool:
+        """Whether visits of it do not fit the pipeline of today."""
+        return len(self.ran) > len(self.moments)
+
+    @property
     def ran(self) -> list[Moment]:
         """All its moments as they were run, also those that do not fit the pipeline of today."""
         return self.as_run.timeline.moments if self.as_run is not None else self.moments

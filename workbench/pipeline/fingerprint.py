@@ -75,7 +75,7 @@ def _code(source: ServerSource) -> str:
 
 def _content(file: Path) -> bytes:
     try:
-        return file.read_bytes()
+        return file.read_bytes() if file.is_file() else b""  # a pipe would never end
     except OSError:
         return b""
 

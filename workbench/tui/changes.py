@@ -277,10 +277,9 @@ def _timeline_words(timeline: Timeline, present: int) -> str:
     if timeline.parent and timeline.parent_visit is None:
         begin = f"fork of {timeline.parent} at its end"
     here = " · here" if timeline.number == present else ""
-    ran, fit = len(timeline.ran), len(timeline.moments)
-    visits = (
-        count_of(ran, "visit") if ran == fit else f"{fit} of {count_of(ran, 'visit')} fit the pipeline as it is now"
-    )
+    visits = count_of(len(timeline.ran), "visit")
+    if timeline.is_cut:
+        visits = f"{len(timeline.moments)} of {visits} fit the pipeline as it is now"
     return f"{timeline.number}  {begin} · {visits}{here}"
 
 

@@ -69,7 +69,7 @@ class Timeline(RowsView):
             return ""
         shared = fork.shared_with(parent) if fork is not None else 0
         left = [m.visit.number for m in parent.moments[shared:]] if fork is not None else []
-        if not left and len(parent.ran) > shared:
+        if not left and parent.is_cut:
             return "begun where the pipeline as it is now parts from it"
         if not left:
             return "begun at its end" if fork is not None else ""
