@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
+
+from msgspec import Struct
 
 from workbench.engine.cursor import Items
 from workbench.engine.pool import Variable, VariablePool, all_items
@@ -17,8 +18,7 @@ EDITED = "edited"
 """The origin of a value that was changed by hand."""
 
 
-@dataclass(frozen=True)
-class BoundInput:
+class BoundInput(Struct, frozen=True):
     """One argument: its value, its source as written, and who gave it (a visit, a file, or an edit).
 
     A visit keeps its inputs, so what was read of the pool is not copied: ``read`` puts it together when asked for.
@@ -37,8 +37,7 @@ class BoundInput:
         return self.read()
 
 
-@dataclass(frozen=True)
-class BoundInputs:
+class BoundInputs(Struct, frozen=True):
     """All arguments of one visit.
 
     ``items`` are those the step works on; None where it read no item list and stands in no branch.
@@ -63,8 +62,7 @@ class StepError(Exception):
     """A step can't be run, or what it gave can't be kept; ``str()`` names the step and the variables."""
 
 
-@dataclass(frozen=True)
-class Skip:
+class Skip(Struct, frozen=True):
     """The step is passed over, without a visit."""
 
     reason: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from workbench.engine.cursor import Items
 from workbench.engine.edits import WRITTEN
@@ -17,8 +18,7 @@ from workbench.engine.visit import Visit
 from workbench.pipeline.binding import Binding, Output
 
 
-@dataclass
-class Saving:
+class Saving(Struct):
     """The outputs of one visit on their way into the pool."""
 
     program: Program

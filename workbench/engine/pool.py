@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from workbench.engine.entries import Entries, kept_form
 from workbench.engine.values import UNSET
 from workbench.pipeline.parameters import ParameterValue
 
 
-@dataclass(frozen=True, eq=False)
-class Variable:
+class Variable(Struct, frozen=True, eq=False, weakref=True):
     """One version of a variable.
 
     ``kept`` is its value, a long list in pieces that it shares with the version before. ``value`` of an item list has
@@ -68,8 +69,7 @@ def unset_entries(value: list[Any] | Entries) -> frozenset[int]:
     return frozenset(n for n, entry in enumerate(value) if entry is UNSET)
 
 
-@dataclass(frozen=True)
-class VariablePool:
+class VariablePool(Struct, frozen=True):
     """All variables and parameters. ``count`` is the number of items, once the list that sets it was given."""
 
     variables: Mapping[str, Variable] = field(default_factory=dict)

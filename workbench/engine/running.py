@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from dataclasses import asdict, replace
 from typing import Any, Literal
+
+from msgspec.structs import asdict, replace
 
 from workbench.engine import cursor as cursors
 from workbench.engine.breakpoints import When

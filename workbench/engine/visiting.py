@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from workbench.engine.bindings import Bindings
 from workbench.engine.events import Emit, VisitProgress, VisitStarted
@@ -22,16 +24,14 @@ from workbench.pipeline.binding import Binding
 from workbench.pipeline.model import ToolStep
 
 
-@dataclass(frozen=True)
-class Kept:
+class Kept(Struct, frozen=True):
     """A finished visit, and the pool with what it wrote."""
 
     visit: Visit
     pool: VariablePool
 
 
-@dataclass
-class Visiting:
+class Visiting(Struct):
     """What the visits of a session have in common: who runs them, and who hears of them."""
 
     bindings: Bindings

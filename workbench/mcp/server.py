@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from workbench import __version__
 from workbench.engine.events import Emit, ServerExited, ServerFailed, ServerReady, ServerStarting
@@ -35,8 +37,7 @@ _LAST_WORDS_SECONDS = 1.0
 Phase = Literal["idle", "starting", "ready", "failed", "exited"]
 
 
-@dataclass(frozen=True)
-class ServerStatus:
+class ServerStatus(Struct, frozen=True):
     """A server at one moment. ``since`` is when its phase began (Unix seconds)."""
 
     alias: str
@@ -45,11 +46,10 @@ class ServerStatus:
     pid: int | None = None
     code: int | None = None
     message: str = ""
-    stderr: tuple[str, ...] = field(default=(), repr=False)
+    stderr: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Seconds after which a start or a call is given up; ``None`` waits for ever."""
 
     start: float | None = None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from workbench.pipeline.binding import AnnotationError, Binding, Interface, Output, interface_of
 from workbench.pipeline.declaration import Argument, ServerDeclaration, ToolDeclaration
@@ -25,8 +26,7 @@ from workbench.pipeline.problems import Position, Problem, nearest
 from workbench.pipeline.project import ServerSource
 
 
-@dataclass(frozen=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """The bindings of all steps whose tool is known (by step path), and every problem found."""
 
     bindings: Mapping[str, Binding]
@@ -53,8 +53,7 @@ def check(
     return _Checker(pipeline, declarations, parameters, sources, unread).check()
 
 
-@dataclass
-class _Checker:
+class _Checker(Struct):
     pipeline: Pipeline
     declarations: Mapping[str, ServerDeclaration]
     parameters: ParameterSet
@@ -66,11 +65,13 @@ class _Checker:
     produced: dict[str, str] = field(default_factory=dict)
     """Variables that an earlier step gives, each with that step's name."""
     warned: set[tuple[str, str]] = field(default_factory=set)
+    routers: set[str] = field(default_factory=set)
+    """The paths of the steps that decide where items go."""
     is_partial: bool = False
     """Whether an earlier step's outputs are not known, so that a variable may come from there."""
 
     def check(self) -> Checked:
-        self.routers = {
+        self.routers |= {
             step.router[-1].path for step in walk(self.pipeline.steps) if isinstance(step, BranchStep) and step.router
         }
         for step in self.pipeline.tool_steps():

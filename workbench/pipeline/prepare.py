@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from workbench.pipeline.checks import Checked, check
 from workbench.pipeline.config import Configuration, load_config
@@ -22,8 +24,7 @@ from workbench.pipeline.server_entries import source_of_entry
 from workbench.pipeline.static_source import read_declaration
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """With what a pipeline was prepared, besides its file."""
 
     param_file: str | None
@@ -31,8 +32,7 @@ class Asked:
     mcp_config: str | None
 
 
-@dataclass(frozen=True)
-class Prepared:
+class Prepared(Struct, frozen=True):
     """A pipeline with its project folder, servers, parameters, and bindings as far as they are known."""
 
     pipeline: Pipeline

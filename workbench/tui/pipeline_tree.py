@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from workbench.engine.breakpoints import Breakpoint
 from workbench.engine.program import branch_path, router_path
@@ -26,8 +28,7 @@ _SIGNS = {
 }
 
 
-@dataclass(frozen=True)
-class TreeRow:
+class TreeRow(Struct, frozen=True):
     """A step, or the heading of one branch (``state`` is set) or of a router."""
 
     step: Step
