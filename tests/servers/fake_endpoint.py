@@ -60,8 +60,17 @@ class _Handler(BaseHTTPRequestHandler):
             {"object": "embedding", "index": index, "embedding": [float("light" in text), float("mill" in text), 0.1]}
             for index, text in enumerate(body["input"])
         ]
-        if body["model"] == "short":
-            data = data[:-1]
+        match body["model"]:
+            case "short":
+                data = data[:-1]
+            case "dict":
+                self.answer(200, {"embeddings": [entry["embedding"] for entry in data]})
+                return
+            case "nan":
+                data[0]["embedding"] = [float("nan"), 1.0, 1.0]
+            case "locked":
+                self.error(401, "Wrong key.")
+                return
         self.answer(200, {"object": "list", "model": body["model"], "data": data[::-1]})
 
     def answer(self, status: int, value: dict[str, Any], headers: dict[str, str] | None = None) -> None:
