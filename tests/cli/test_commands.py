@@ -437,6 +437,23 @@ def test_files_that_are_no_pipelines(
     assert len(err.splitlines()) == 1
 
 
+def test_what_is_meant_by_a_name_that_is_no_file(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "sayhelo"]) == 2
+    assert capsys.readouterr().err == "sayhelo: no such file; did you mean `sayhello`?\n"
+    (project / "pipelines").mkdir()
+    (project / "pipelines" / "corpora.yaml").write_text("pipeline: []\n")
+    assert main(["check", "corpra.yaml"]) == 2
+    assert "did you mean `pipelines/corpora.yaml`?" in capsys.readouterr().err
+    assert main(["check", "nothing/at/all.yaml"]) == 2
+    assert capsys.readouterr().err == "nothing/at/all.yaml: no such file\n"
+
+
+def test_a_misspelt_server_folder(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "p.yaml").write_text("servers: {search: servers/retreiver}\npipeline: [search.bm25_search]\n")
+    assert main(["check", "p.yaml"]) == 2
+    assert "did you mean `servers/retriever` or" in capsys.readouterr().err
+
+
 def test_build_writes_what_the_reference_writes_and_keeps_hand_edits(project: Path) -> None:
     file = write(project, LAB + "- lab.get_items\n- lab.search\n- prompt.ask\n")
     assert main(["build", file]) == 0

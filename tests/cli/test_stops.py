@@ -130,6 +130,11 @@ def test_what_can_not_be_read_is_said_before_anything_starts(
     assert not Path("sessions").exists()
 
 
+def test_a_watch_of_a_variable_that_no_step_gives(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", file, "--watch", "tagged_l changes"]) == 2
+    assert capsys.readouterr().err == "p.yaml: --watch: no step gives `tagged_l`; did you mean `tagged_ls`?\n"
+
+
 def test_a_resumed_session_says_it_too(file: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", file, "--quiet"]) == 0
     capsys.readouterr()

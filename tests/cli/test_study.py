@@ -104,3 +104,9 @@ async def test_two_timelines_of_a_session(
     assert any(item["parting"] is not None for item in data["items"])
     assert main(["diff", str(session.file), "--pipeline", str(pipeline)]) == 2
     assert "--timelines 1,2" in capsys.readouterr().err
+
+
+def test_two_timelines_of_a_session_that_has_one(run: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    session, _ = run
+    assert main(["diff", str(session), "--timelines", "1,2"]) == 2
+    assert "has one timeline; another begins where a run goes on from a visit in its past" in capsys.readouterr().err

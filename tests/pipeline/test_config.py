@@ -94,7 +94,7 @@ def test_every_mistake_has_its_place(project: Path) -> None:
         "elicitation: yes\nservers:\n  lab: {pythn: x, env: [A=b]}\n  txt: {env: []}\n",
     ) == [
         ":1:1: unknown key `pyton`; did you mean `python`?",
-        f":2:9: `python` names no Python interpreter: there is no file {project}/nowhere/python or "
+        f":2:9: `python` names no Python interpreter: there is no program {project}/nowhere/python or "
         f"{project}/nowhere/python/bin/python",
         ":3:6: `env` must be a list of names, as in [OPENAI_API_KEY, HF_*], not a text",
         ":4:15: `call_timeout` must be a number of seconds above 0; to wait for ever, leave it out",

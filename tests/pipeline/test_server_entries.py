@@ -59,7 +59,7 @@ def test_what_is_masked_then(project: Path, monkeypatch: pytest.MonkeyPatch) -> 
     redactor = Redactor.of(ready.parameters, ready.secrets)
     text = redactor.text("k-123456 ghp-aaaabbbbcccc hidden1 postgres")
     assert text == "… ghp…ccc … postgres"
-    assert ready.sources["x"].entry == "run --api-key k-123456 --to=${GH_TOKEN}"
+    assert ready.sources["x"].entry == "run --api-key k-123456 '--to=${GH_TOKEN}'"
 
 
 @pytest.mark.parametrize(

@@ -113,6 +113,7 @@ class FakeTools:
         self.lab = lab or Lab()
         self.calls: list[Call] = []
         self.restarted: list[str] = []
+        self.stopped: list[str] = []
         self.is_closed = False
         self._emit = emit
         self._ids = itertools.count(1)
@@ -166,7 +167,7 @@ class FakeTools:
         self.restarted.append(alias)
 
     async def stop(self, alias: str) -> None:
-        pass
+        self.stopped.append(alias)
 
     async def take(self, sources: Mapping[str, ServerSource]) -> tuple[str, ...]:
         return ()

@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from textual.events import Key
+from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
 from tests.tui.fakes import FakeTools
@@ -84,6 +86,13 @@ class Keys:
         for key in keys:
             await self.pilot.press(key)
             await self.settle()
+
+    async def burst(self, text: str) -> None:
+        """Type characters as a slow line brings them: all of them are there before the first has had its effect."""
+        for character in text:
+            key = "escape" if character == "\x1b" else _character_to_key(character)
+            self.opened.app.post_message(Key(key, character))
+        await self.settle()
 
     async def press_at_once(self, *keys: str) -> None:
         await self.pilot.press(*keys)

@@ -58,6 +58,10 @@ async def test_commands_by_name(open_pipeline: Open) -> None:
         await enter(keys, "run over")
         assert opened.debugger.state.timeline == 2
         assert "in timeline 1" in await enter(keys, "timeline 1")
+        assert "forth to the end" in await enter(keys, "forth to the end")
+        assert opened.debugger.state.position == 1
+        await enter(keys, "item lens")
+        assert opened.screen.lens == 0
         assert opened.debugger.state.timeline == 1
 
 
@@ -85,7 +89,7 @@ async def test_what_is_wrong_with_a_line(open_pipeline: Open, line: str, why: st
 async def test_completion(open_pipeline: Open) -> None:
     opened = open_pipeline(RAG)
     async with opened.running() as keys:
-        await keys.press("n", "colon", *"go", "tab")
+        await keys.press("n", "colon", *"got", "tab")
         line = opened.screen._console_work.console._line
         assert line.value == "goto "
         line.value = "set lab.t"
@@ -95,6 +99,9 @@ async def test_completion(open_pipeline: Open) -> None:
         await keys.press("tab")
         assert line.value == "break lab.ge"
         assert "lab.generate  lab.get_items" in result(keys)
+        line.value = "item l"
+        await keys.press("tab")
+        assert line.value == "item lens "
         line.value = "zz"
         await keys.press("tab")
         assert "nothing begins like that" in result(keys)

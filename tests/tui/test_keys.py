@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 import pytest
+from textual.widgets import Input
 
 from tests.tui.support import LOOP, RAG, Opened
 from workbench.tui.edit_dialog import EditDialog
@@ -158,8 +159,14 @@ async def test_restart_asks_first(open_pipeline: Open) -> None:
 async def test_restarting_a_server(open_pipeline: Open) -> None:
     opened = open_pipeline(LOOP)
     async with opened.running() as keys:
-        await keys.press("S", "enter")
+        await keys.press("S")
+        assert "restart lab" in keys.text()
+        await keys.press("enter")
         assert opened.tools.restarted == ["lab"]
+        await keys.press("S", "end")
+        assert "stop lab" in keys.text()
+        await keys.press("enter")
+        assert opened.tools.stopped == ["lab"]
 
 
 async def test_restarting_a_server_that_is_an_address(open_pipeline: Open) -> None:
@@ -270,9 +277,9 @@ async def test_panes_by_tab_number_and_maximised(open_pipeline: Open) -> None:
         assert opened.screen.rows_in_front().id == "snapshots"
         await keys.press("m")
         assert "╭─ Pipeline" not in keys.text()
-        assert "╭─ Snapshots" in keys.text()
+        assert "┏━ Snapshots" in keys.text()
         await keys.press("5")
-        assert "╭─ Traffic" in keys.text()
+        assert "┏━ Traffic" in keys.text()
         await keys.press("m")
         assert "╭─ Pipeline" in keys.text()
 
@@ -367,6 +374,25 @@ async def test_quitting_asks_only_while_a_step_runs(open_pipeline: Open) -> None
         await keys.until(lambda: opened.tools.is_closed)
 
 
+async def test_the_question_goes_with_the_step_that_it_asks_about(open_pipeline: Open) -> None:
+    opened = open_pipeline("pipeline:\n- lab.get_items\n- lab.hang\n")
+    async with opened.running() as keys:
+        await keys.press_at_once("c")
+        await keys.until(lambda: opened.debugger.state.running is not None)
+        await keys.press_at_once("q")
+        await keys.until(lambda: "Stop it and leave?" in keys.text())
+        opened.app.engine.submit(opened.debugger.cancel)
+        await keys.until(lambda: "Stop it and leave?" not in keys.text())
+        assert opened.app.screen is opened.screen
+
+
+async def test_control_c_says_what_leaves(open_pipeline: Open) -> None:
+    opened = open_pipeline(RAG)
+    async with opened.running() as keys:
+        await keys.press("ctrl+c")
+        assert "q leaves" in keys.text()
+
+
 async def test_quitting_while_a_server_hangs_in_start(open_pipeline: Open) -> None:
     opened = open_pipeline(LOOP, hangs_at_start=True)
     async with opened.running() as keys:
@@ -414,3 +440,26 @@ async def test_every_action_has_a_method(open_pipeline: Open) -> None:
             name = action.name.partition("(")[0]
             owner = opened.app if name.startswith("app.") else opened.screen
             assert hasattr(owner, f"action_{name.removeprefix('app.')}"), name
+
+
+@pytest.mark.parametrize(
+    ("keys", "typed"), [("f3e", "3e"), ("/n2", "n2"), ("=q_ls", "q_ls"), (":n3", "n3"), ("Imq", "mq")]
+)
+async def test_what_is_typed_in_one_burst_goes_where_its_first_key_leads(
+    open_pipeline: Open, keys: str, typed: str
+) -> None:
+    opened = open_pipeline(RAG)
+    async with opened.running() as keyboard:
+        await keyboard.press("n", "3")
+        await keyboard.burst(keys)
+        assert isinstance(opened.app.focused, Input)
+        assert opened.app.focused.value == typed
+        assert opened.debugger.state.place.step == "2"
+
+
+async def test_a_burst_goes_on_after_a_dialog_was_closed(open_pipeline: Open) -> None:
+    opened = open_pipeline(RAG)
+    async with opened.running() as keyboard:
+        await keyboard.burst("?")
+        await keyboard.burst("\x1bn")
+        assert opened.debugger.state.place.step == "2"

@@ -125,7 +125,7 @@ async def test_what_the_next_step_gave_before_is_marked(open_pipeline: Open) -> 
     opened = open_pipeline(LOOP)
     async with opened.running() as keys:
         await keys.press(*INTO_BRANCH, "s", "s", "full_stop")
-        assert "╭─ Step 2.1.router.1 lab.route_done ─" in keys.text()
+        assert "Step 2.1.router.1 lab.route_done" in keys.text()
         assert "past visit 2 · round 1" in keys.text()
 
 
@@ -140,7 +140,7 @@ async def test_the_last_visit_and_back(open_pipeline: Open) -> None:
         assert opened.screen.focused.id == "output"
         assert "ret_psg" in line_with(keys, "4 x 2")
         await keys.press("v")
-        assert "╭─ Step 3 lab.ask ─" in keys.text()
+        assert "┏━ Step 3 lab.ask ━" in keys.text()
 
 
 # ---- the item lens

@@ -15,68 +15,86 @@ from workbench.cases.memory_json import read_runs
 from workbench.tui.app import ReplayApp
 
 Open = Callable[..., Opened]
-Picture = tuple[str, str, tuple[str, ...], tuple[int, int]]
+State = tuple[str, str, tuple[str, ...]]
+"""Its name, the pipeline, and the keys that lead there."""
 STUMBLE = "pipeline:\n- lab.get_items\n- lab.stumble\n"
 EXPRESSIONS = ("equals_sign", *"ret_psg[0] | length", "enter", "equals_sign", *"ans_ls[0]", "enter")
 INTO_BRANCH = ("s", "s", "s", "s", "s")
 
 
-@pytest.mark.parametrize(
-    "picture",
-    [
-        ("start", LOOP, (), (160, 45)),
-        ("values", RAG, ("n", "n", "n", "3", "right"), (160, 45)),
-        ("prompt", RAG, ("n", "n", "n", "full_stop", "full_stop"), (160, 45)),
-        ("source", LOOP, ("b", "full_stop", "full_stop", "full_stop"), (160, 45)),
-        ("failed", STUMBLE, ("c",), (160, 45)),
-        ("branch", LOOP, INTO_BRANCH, (160, 45)),
-        ("decided", LOOP, INTO_BRANCH[:-1], (160, 45)),
-        ("second round", LOOP, (*INTO_BRANCH, "s", "s"), (160, 45)),
-        ("finished", LOOP, ("c",), (160, 45)),
-        ("lens", RAG, ("c", "i", "]"), (160, 45)),
-        ("diff", LOOP, (*("s",) * 9, "v", *("full_stop",) * 3), (160, 45)),
-        ("narrow diff", LOOP, (*("s",) * 9, "v", *("full_stop",) * 3), (80, 24)),
-        ("code", RAG, ("n", "P"), (160, 45)),
-        ("past visit", LOOP, ("c", "4", "home", "down", "down"), (160, 45)),
-        ("medium past visit", LOOP, ("c", "4", "home", "down", "down"), (100, 30)),
-        ("narrow past visit", LOOP, ("c", "4", "home", "down", "down", "3"), (80, 24)),
-        ("expressions", RAG, ("n", "n", *EXPRESSIONS, "3", "f", "q"), (160, 45)),
-        ("console", RAG, ("n", "n", "colon", *"ret_psg[0]", "enter", *"run ", "up"), (160, 45)),
-        ("narrow console", RAG, ("n", "n", "colon", *"br", "tab", "tab"), (80, 24)),
-        ("history", LOOP, ("c", "3", "h"), (160, 45)),
-        ("snapshots compared", LOOP, (*("s",) * 7, "6", "end", "space", "home", "down", "space"), (100, 30)),
-        ("snapshot marked", LOOP, (*("s",) * 7, "6", "end", "space"), (160, 45)),
-        ("items", RAG, ("c", "I", "i"), (100, 30)),
-        ("item's way", LOOP, (*INTO_BRANCH, "s", "i"), (160, 45)),
-        ("message", RAG, ("n", "5", "end", "enter"), (100, 30)),
-        ("traffic narrowed", RAG, ("c", "5", "f", *"visit:2", "enter"), (100, 30)),
-        ("help", LOOP, ("question_mark",), (160, 45)),
-        ("edit", LOOP, ("n", "3", "e"), (160, 45)),
-        ("decision", LOOP.replace("route_done", "route_oddly"), (*INTO_BRANCH[:-1], "d"), (160, 45)),
-        ("viewer", RAG, ("n", "n", "3", "enter"), (100, 30)),
-        ("light", LOOP, ("n", "t", "down", "down", "enter"), (160, 45)),
-        ("high contrast", LOOP, (*INTO_BRANCH, "t", "down", "enter"), (160, 45)),
-        ("high contrast narrow", LOOP, (*INTO_BRANCH, "t", "down", "enter"), (80, 24)),
-        ("terminal colours", LOOP, (*INTO_BRANCH, "t", "end", "enter"), (160, 45)),
-        ("themes", LOOP, ("t", "down"), (80, 24)),
-        ("jump", LOOP, (*INTO_BRANCH, "'"), (160, 45)),
-        ("medium", LOOP, (*INTO_BRANCH, "5"), (100, 30)),
-        ("narrow", LOOP, (*INTO_BRANCH, "slash"), (80, 24)),
-        ("narrow variables", LOOP, (*INTO_BRANCH, "3"), (80, 24)),
-    ],
-    ids=lambda picture: picture[0],
+STATES: tuple[State, ...] = (
+    ("start", LOOP, ()),
+    ("values", RAG, ("n", "n", "n", "3", "right")),
+    ("prompt", RAG, ("n", "n", "n", "2", "full_stop", "full_stop")),
+    ("source", LOOP, ("b", "2", "full_stop", "full_stop", "full_stop")),
+    ("failed", STUMBLE, ("c",)),
+    ("branch", LOOP, INTO_BRANCH),
+    ("decided", LOOP, INTO_BRANCH[:-1]),
+    ("second round", LOOP, (*INTO_BRANCH, "s", "s")),
+    ("finished", LOOP, ("c",)),
+    ("lens", RAG, ("c", "i", "]")),
+    ("diff", LOOP, (*("s",) * 9, "v", *("full_stop",) * 3)),
+    ("code", RAG, ("n", "P")),
+    ("past visit", LOOP, ("c", "4", "home", "down", "down")),
+    ("past variables", LOOP, ("c", "4", "home", "down", "down", "3")),
+    ("expressions", RAG, ("n", "n", *EXPRESSIONS, "3", "f", "q")),
+    ("console", RAG, ("n", "n", "colon", *"ret_psg[0]", "enter", *"run ", "up")),
+    ("completion", RAG, ("n", "n", "colon", *"br", "tab", "tab")),
+    ("history", LOOP, ("c", "3", "h")),
+    ("snapshots compared", LOOP, (*("s",) * 7, "6", "end", "space", "home", "down", "space")),
+    ("snapshot marked", LOOP, (*("s",) * 7, "6", "end", "space")),
+    ("items", RAG, ("c", "I", "i")),
+    ("item's way", LOOP, (*INTO_BRANCH, "s", "i")),
+    ("message", RAG, ("n", "5", "end", "enter")),
+    ("traffic narrowed", RAG, ("c", "5", "f", *"visit:2", "enter")),
+    ("help", LOOP, ("question_mark",)),
+    ("edit", LOOP, ("n", "3", "e")),
+    ("breakpoint", LOOP, ("end", "B")),
+    ("breakpoints", LOOP, ("b", "end", "b", "D", "K")),
+    ("watch", LOOP, ("w",)),
+    ("servers", LOOP, ("S",)),
+    ("decision", LOOP.replace("route_done", "route_oddly"), (*INTO_BRANCH[:-1], "d")),
+    ("viewer", RAG, ("n", "n", "3", "enter")),
+    ("finding", LOOP, (*INTO_BRANCH, "slash", *"ext")),
+    ("palette", LOOP, ("ctrl+p",)),
+    ("themes", LOOP, ("t", "down")),
+    ("jump", LOOP, (*INTO_BRANCH, "'")),
+    ("leaving", LOOP, ("R",)),
 )
-def test_workbench(open_pipeline: Open, snap_compare: Any, picture: Picture) -> None:
-    name, text, keys, size = picture
-    opened = open_pipeline(text)
 
+
+@pytest.mark.parametrize("view", [((160, 45), "dark"), ((80, 24), "high-contrast")], ids=["wide", "narrow"])
+@pytest.mark.parametrize("state", STATES, ids=lambda state: state[0])
+def test_every_state(open_pipeline: Open, snap_compare: Any, state: State, view: tuple[tuple[int, int], str]) -> None:
+    _, text, keys = state
+    size, theme = view
+    picture(open_pipeline(text), snap_compare, keys, size, theme)
+
+
+@pytest.mark.parametrize(
+    ("size", "theme"),
+    [
+        *(((160, 45), theme) for theme in ("high-contrast", "light", "terminal")),
+        ((100, 30), "dark"),
+        ((120, 36), "dark"),
+        ((80, 24), "dark"),
+    ],
+)
+def test_themes_and_sizes(open_pipeline: Open, snap_compare: Any, size: tuple[int, int], theme: str) -> None:
+    picture(open_pipeline(LOOP), snap_compare, INTO_BRANCH, size, theme)
+
+
+def picture(opened: Opened, compare: Any, keys: tuple[str, ...], size: tuple[int, int], theme: str) -> None:
     async def drive(pilot: Any) -> None:
+        opened.app.theme = f"ragwb-{theme}"
         keyboard = Keys(opened, pilot)
         await keyboard.settle()
         await keyboard.press(*keys)
 
-    assert snap_compare(opened.app, terminal_size=size, run_before=drive), name
-    asyncio.run(opened.app.engine.close(3))
+    try:
+        assert compare(opened.app, terminal_size=size, run_before=drive)
+    finally:
+        asyncio.run(opened.app.engine.close(3))
 
 
 @pytest.mark.parametrize("size", [(160, 45), (80, 24)])

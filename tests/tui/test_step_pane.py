@@ -111,7 +111,7 @@ async def test_how_long_prompts_are(open_pipeline: Open) -> None:
         assert "characters, about " in keys.text()
         await keys.press("i")
         assert "4 messages" not in keys.text()
-    assert length_words([]) == "0 characters, about 0 tokens (a guess by the letters)"
+    assert length_words([]) == "0 characters, about 0 tokens (guessed)"
 
 
 # ---- code

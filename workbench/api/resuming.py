@@ -25,11 +25,12 @@ def saved_wiring(path: Path, *, say: Callable[[str], None] = log) -> Wiring:
         mcp_config=options.get("mcp_config"),
     )
     saved = read_session(path, prepared.parameters, prepared.secrets)
+    wiring = Wiring(prepared, options, saved, say=say)
     if saved.interrupted is not None:
-        say(f"{saved.interrupted} was interrupted in its call: it runs anew")
+        wiring.note(f"{saved.interrupted} was interrupted in its call: it runs anew")
     for what in differences(saved.pipeline.fingerprints, fingerprints(prepared)):
-        say(f"changed since: {what}{_touched(what, saved)}")
-    return Wiring(prepared, options, saved, say=say)
+        wiring.note(f"changed since: {what}{_touched(what, saved)}")
+    return wiring
 
 
 def _touched(what: str, saved: SavedSession) -> str:

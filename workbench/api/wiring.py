@@ -66,6 +66,8 @@ class Wiring:
     """Breakpoints and watches that were given with the command or the call."""
     only_given: bool = False
     """Whether those that the session keeps stay as they are, and out of this run: they are the screen's."""
+    notes: list[str] = field(default_factory=list)
+    """All that was said, for a screen to show."""
     breakpoints_file: BreakpointsFile | None = None
     """Where breakpoints are kept from one session to the next; without, they are those of this session."""
     _record: RunRecord | None = None
@@ -91,7 +93,7 @@ class Wiring:
                 begin=self.saved.begin,
             )
             if cut is not None:
-                self.say(f"{cut}: the run goes on from before it; what ran after stays in the session file")
+                self.note(f"{cut}: the run goes on from before it; what ran after stays in the session file")
         self._set_breakpoints(debugger)
         debugger.breakpoints.changed = lambda: self._keep_breakpoints(debugger)
         return debugger
@@ -106,11 +108,15 @@ class Wiring:
             kept, gone = self.breakpoints_file.read()
         debugger.breakpoints.put_back(kept)
         for found in gone:
-            self.say(f"the breakpoint at {found.step} is gone with its step")
+            self.note(f"the breakpoint at {found.step} is gone with its step")
         for found in self.breaks:
             debugger.breakpoints.add(replace(found, is_kept=False))
         for watch in self.watches:
             debugger.breakpoints.watch(replace(watch, is_kept=False))
+
+    def note(self, message: str) -> None:
+        self.notes.append(message)
+        self.say(message)
 
     def event_log(self, write: Callable[[dict[str, Any]], None]) -> EventLog:
         """Puts the events of this session into their envelopes."""

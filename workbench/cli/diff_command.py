@@ -56,6 +56,10 @@ def _two(options: argparse.Namespace) -> tuple[OpenedRun, OpenedRun]:
     its = sorted(number for number in timelines if number is not None)
     if not its:
         raise WrongUse(f"{options.first}: only a session file has timelines")
+    if len(its) == 1:
+        raise WrongUse(
+            f"{options.first} has one timeline; another begins where a run goes on from a visit in its past (key `u`)"
+        )
     if len(numbers) != 2 or not set(numbers) <= set(its):
         raise WrongUse(f"--timelines {options.timelines}: write two of {', '.join(map(str, its))}")
     return timelines[numbers[0]], timelines[numbers[1]]
@@ -64,7 +68,8 @@ def _two(options: argparse.Namespace) -> tuple[OpenedRun, OpenedRun]:
 def _text(comparison: Comparison, items: list[int] | None, redactor: Redactor) -> str:
     lines = [*_scores(comparison), *_alone(comparison)]
     outcomes = ", ".join(f"{count} {outcome}" for outcome, count in comparison.outcomes.items())
-    lines.append(f"{count_of(len(comparison.items), 'item')} in both: {outcomes}")
+    judged = f" (by {comparison.first.metric}, then f1)"
+    lines.append(f"{count_of(len(comparison.items), 'item')} in both: {outcomes}{judged if comparison.items else ''}")
     for pairs, name in zip(comparison.lonely, "AB", strict=True):
         if pairs:
             lines.append(f"only in {name}: {count_of(len(pairs), 'item')}")

@@ -37,7 +37,7 @@ def open_file(options: argparse.Namespace) -> int:
     if prepared is None:
         return Exit.WRONG
     try:
-        breaks, watches = given_stops(options, prepared.pipeline)
+        breaks, watches = given_stops(options, prepared)
     except ExpressionError as error:
         say(f"{options.file}: {error}")
         return Exit.WRONG

@@ -10,8 +10,8 @@ from workbench.pipeline.problems import PipelineError
 
 
 def has_terminal() -> bool:
-    """Whether a screen can be shown: what is typed comes from a terminal, and what is shown goes to one."""
-    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
+    """Whether a screen can be shown: what is typed comes from a terminal, and what is shown (on stderr) goes to one."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
 
 
 def say(message: str) -> None:

@@ -47,7 +47,7 @@ def _wiring(options: argparse.Namespace) -> Wiring | None:
     """The session, ready to go on with; None, and the reason said, where that can't be."""
     try:
         wiring = saved_wiring(options.file, say=say)
-        wiring.breaks, wiring.watches = given_stops(options, wiring.prepared.pipeline)
+        wiring.breaks, wiring.watches = given_stops(options, wiring.prepared)
     except SessionUnreadable as error:
         say(str(error))
     except PipelineError as error:

@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         file = found_pipeline(options.file)
         prepared = prepare(file, param_file=options.param, sets=options.sets, mcp_config=options.mcp_config)
-        breaks, watches = given_stops(options, prepared.pipeline)
+        breaks, watches = given_stops(options, prepared)
     except PipelineError as error:
         say_problems(error)
         return Exit.WRONG

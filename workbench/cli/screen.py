@@ -20,12 +20,14 @@ def open_workbench(wiring: Wiring, *, starts_servers: bool = True) -> int:
     from workbench.tui.app import run_workbench
 
     try:
-        outcome = run_workbench(wiring.prepared, wiring.debugger, starts_servers=starts_servers)
+        outcome = run_workbench(wiring.prepared, wiring.debugger, starts_servers=starts_servers, notes=wiring.notes)
     except OSError as error:
         say(str(error))
         return Exit.WRONG
     if outcome.memory:
         say(f"memory file: {outcome.memory}")
+    if outcome.is_midway and wiring.session is not None:
+        say(f"to go on from there: ragwb resume {wiring.session}")
     return outcome.code
 
 

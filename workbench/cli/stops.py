@@ -10,21 +10,36 @@ from workbench.engine.breakpoint_text import read_breakpoint, read_watch
 from workbench.engine.breakpoints import Breakpoint, Watch
 from workbench.engine.debugger import Debugger
 from workbench.engine.events import Dumped, Stopped
+from workbench.engine.expressions import ExpressionError
 from workbench.engine.inputs import BoundInputs
 from workbench.engine.preview import preview
 from workbench.engine.program import Program
 from workbench.engine.values import shape
-from workbench.pipeline.model import Pipeline
+from workbench.pipeline.prepare import Prepared
+from workbench.pipeline.problems import nearest
 from workbench.record.memory_file import plain
 from workbench.record.redaction import Redactor
 
 WAYS = ("stop", "dump", "continue")
 
 
-def given_stops(options: argparse.Namespace, pipeline: Pipeline) -> tuple[list[Breakpoint], list[Watch]]:
+def given_stops(options: argparse.Namespace, prepared: Prepared) -> tuple[list[Breakpoint], list[Watch]]:
     """The breakpoints and watches of ``--break`` and ``--watch``. Raises ``ExpressionError``."""
-    program = Program.of(pipeline)
-    return [read_breakpoint(text, program) for text in options.breaks], [read_watch(text) for text in options.watches]
+    program = Program.of(prepared.pipeline)
+    breaks = [read_breakpoint(text, program) for text in options.breaks]
+    watches = [read_watch(text) for text in options.watches]
+    for watch in watches:
+        _check_variable(watch, prepared)
+    return breaks, watches
+
+
+def _check_variable(watch: Watch, prepared: Prepared) -> None:
+    """Raises ``ExpressionError`` where it is known that no step gives the variable."""
+    if watch.kind == "true" or prepared.unchecked:
+        return
+    given = {output.target for binding in prepared.checked.bindings.values() for output in binding.outputs}
+    if watch.text not in given:
+        raise ExpressionError(f"--watch: no step gives `{watch.text}`{nearest(watch.text, given, noun='variables')}")
 
 
 def what_is_there(debugger: Debugger, stop: Stopped) -> Dumped:

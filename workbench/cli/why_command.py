@@ -65,7 +65,15 @@ def _totals(study: Study, rows: list[TableRow], found: list[Verdict]) -> str:
     right = sum(row.row.is_right is True for row in rows)
     unknown = sum(row.row.is_right is None for row in rows)
     rest = f", {unknown} without a prediction or a gold" if unknown else ""
-    return f"{len(rows)} items, {right} right by {study.metric}{rest}; {totals_text(found)}"
+    return f"{len(rows)} items, {right} right by {study.metric}{rest}; {totals_text(found)}{_other_metrics(study)}"
+
+
+def _other_metrics(study: Study) -> str:
+    """Where not one item is right, the prediction may hold more than the answer: what else the run was scored by."""
+    better = [name for name in study.evaluated if any(row.scores.get(name, 0) >= 1 for row in study.rows)]
+    if not better or any(row.is_right for row in study.rows):
+        return ""
+    return f"\nby {better[0]} some are right: --metric {better[0]}"
 
 
 def _table(study: Study, rows: list[TableRow], redactor: Redactor) -> str:

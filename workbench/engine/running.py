@@ -83,6 +83,11 @@ class Running(Session):
         self._gone.discard(alias)
         await self.bindings.learn(alias)
 
+    async def stop_server(self, alias: str) -> None:
+        """Stop a server, also while it works: its call fails then. It is started anew when a step needs it."""
+        self._uninitialised.add(alias)
+        await self.tools.stop(alias)
+
     def pause(self) -> None:
         """Stop before the next step; a call that is under way is waited for."""
         self._pause_wanted = True

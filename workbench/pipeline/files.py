@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from workbench.pipeline import yaml_nodes as nodes
-from workbench.pipeline.problems import PipelineError, Problem, nearest
+from workbench.pipeline.named import instead_of
+from workbench.pipeline.problems import PipelineError, Problem
 
 
 def read_text(file: Path) -> str:
@@ -15,8 +16,7 @@ def read_text(file: Path) -> str:
             raise _refused(file, "this is a pipe or a device; ragwb reads regular files only")
         return file.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        others = [p.name for p in file.parent.glob("*.y*ml")] if file.parent.is_dir() else []
-        raise _refused(file, "no such file" + nearest(file.name, others, noun="pipelines here")) from None
+        raise _refused(file, f"no such file{instead_of(file)}") from None
     except IsADirectoryError:
         found = sorted(p.name for p in file.glob("*.y*ml"))
         hint = f"; pipelines in it: {', '.join(found[:8])}" if found else ""

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from workbench.pipeline.problems import close_names, did_you_mean
+
 
 def shipped_folder() -> Path:
     """The folder that holds the ``servers/``, ``pipelines/`` and ``themes/`` that ragwb ships.
@@ -104,7 +106,11 @@ def find_server(alias: str, entry: str, project: Path) -> ServerSource:
             return source
         if source.script is not None and source.script not in tried:
             tried.append(source.script)
-    raise ServerNotFound(f"server {alias!r} not found: no file {' or '.join(map(str, tried))}")
+    there = [f"servers/{folder.name}" for root, _ in roots for folder in (root / "servers").glob("*/")]
+    close = close_names(entry, there)
+    raise ServerNotFound(
+        f"server {alias!r} not found: no file {' or '.join(map(str, tried))}{did_you_mean(close) if close else ''}"
+    )
 
 
 def _python_source(

@@ -109,7 +109,7 @@ class ActionScreen(Guarded, Screen[T]):
         bar = self.query_one(FindBar)
         bar.add_class("-shown")
         bar.note("")
-        bar.query_one(Input).focus()
+        self.set_focus(bar.query_one(Input))  # at once: what is typed right after the key belongs here
 
     @on(FindBar.Sought)
     def _find(self, event: FindBar.Sought) -> None:
@@ -119,7 +119,7 @@ class ActionScreen(Guarded, Screen[T]):
     @on(FindBar.Ended)
     def _end_finding(self) -> None:
         self.query_one(FindBar).remove_class("-shown")
-        self.rows_in_front().focus()
+        self.set_focus(self.rows_in_front())
 
     @work
     async def action_copy(self) -> None:

@@ -81,7 +81,7 @@ WORKBENCH = (
     Action("answer", ("a",), "answer a server that waits, after looking around first", _RUN, title="answer a server"),
     Action("restart", ("R",), "begin the run anew", _RUN, title="restart run"),
     Action("reload", ("L",), "read the files anew that were saved in an editor; what has run is kept", _RUN),
-    Action("restart_server", ("S",), "start a server anew, or those whose state going back left behind", _RUN),
+    Action("restart_server", ("S",), "restart, stop or start a server, or those that going back left behind", _RUN),
     Action("toggle_breakpoint", ("f9", "b"), "stop before the selected step, or no longer", _EDIT, "Break"),
     Action("edit_breakpoint", ("B",), "stop only on a condition, in a round, after some hits; or print", _EDIT),
     Action("watch", ("w",), "stop when a variable is written, changes, is empty, or an expression holds", _EDIT),

@@ -20,7 +20,7 @@ from textual.message import Message
 from workbench.engine.events import Event
 from workbench.pipeline.config import Configuration, load_config
 from workbench.pipeline.prepare import Prepared
-from workbench.tui.actions import WORKBENCH
+from workbench.tui.actions import ALL, WORKBENCH
 from workbench.tui.bridge import CommandFailed, EngineThread, MakeDebugger
 from workbench.tui.dialogs import Confirm
 from workbench.tui.keymap import read_keymap
@@ -41,15 +41,18 @@ if TYPE_CHECKING:
 CLOSE_SECONDS = 6.0
 TERMINAL_SECONDS = 1.0
 INTERRUPTED = 130
+NOTES_SECONDS = 15.0
 _WARNINGS_SHOWN = 3
+_NOTES_SHOWN = 5
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a session on the screen ended: the exit code, and the memory file it left."""
+    """How a session on the screen ended: the exit code, the memory file it left, and whether it was left midway."""
 
     code: int
     memory: str | None = None
+    is_midway: bool = False
 
 
 def _action_commands() -> type[Provider]:
@@ -84,12 +87,6 @@ class ThemedApp(SafeApp[Any]):
                 asyncio.get_running_loop().add_signal_handler(number, self.leave_unasked)
             self.set_interval(TERMINAL_SECONDS, self._look_for_terminal)
 
-    def watch_theme(self, name: str) -> None:
-        """Where colours can't tell which pane is in front, its border does."""
-        theme = self.get_theme(name)
-        is_plain = self.no_color or (theme is not None and (theme.ansi or "contrast" in name))
-        self.set_class(is_plain, "-plain")
-
     def get_driver_class(self) -> type[Driver]:
         return Terminal
 
@@ -101,6 +98,11 @@ class ThemedApp(SafeApp[Any]):
     def leave_unasked(self) -> None:
         """End in good order, whatever is under way."""
         self.exit()
+
+    def action_help_quit(self) -> None:
+        """Ctrl-C, which ends other programs."""
+        key = self.chosen_keys.shown([ALL["quit"]])["quit"]
+        self.notify(f"{key} leaves", markup=False)
 
     def action_command_palette(self) -> None:
         from workbench.tui.palette import Palette
@@ -123,8 +125,10 @@ class WorkbenchApp(ThemedApp):
         clock: Clock = time.time,
         starts_servers: bool = True,
         welcomes: bool = False,
+        notes: Sequence[str] = (),
     ) -> None:
         super().__init__(prepared.config)
+        self._notes = notes
         self._welcomes = welcomes
         self._starts_servers = starts_servers
         self.sub_title = visible(prepared.pipeline.file.name)
@@ -143,6 +147,8 @@ class WorkbenchApp(ThemedApp):
             self.call_after_refresh(self._welcome)
         for warning in self.engine.debugger.prepared.warnings[:_WARNINGS_SHOWN]:
             self.notify(brief(str(warning)), severity="warning", markup=False)
+        if self._notes:
+            self.notify("\n".join(map(brief, self._notes[:_NOTES_SHOWN])), timeout=NOTES_SECONDS, markup=False)
 
     def _welcome(self) -> None:
         """Explain the screen, once. A command's key does what it would have done without."""
@@ -165,7 +171,10 @@ class WorkbenchApp(ThemedApp):
         self._model.take(one for one in told if isinstance(one, Event))
         for failed in (one for one in told if isinstance(one, CommandFailed)):
             self._show_failure(failed)
-        screen = self.screen_stack[0]
+        if self._question is not None and self.engine.debugger.state.status != "running":
+            self._question.dismiss()  # the step that it asks about has ended
+            self._question = None
+        screen = next(iter(self.screen_stack), None)  # none where it is closed already
         if isinstance(screen, WorkbenchScreen) and screen.is_mounted:
             screen.show_run()
 
@@ -211,7 +220,12 @@ class WorkbenchApp(ThemedApp):
                 if isinstance(failure, CommandFailed) and failure.bug is not None:
                     log_problem(failure.bug)
         finally:
-            self.exit(Outcome(code, self.engine.debugger.state.memory))
+            self.exit(self.outcome(code))
+
+    def outcome(self, code: int) -> Outcome:
+        debugger = self.engine.debugger
+        is_midway = bool(debugger.visits) and debugger.state.place.step is not None
+        return Outcome(code, debugger.state.memory, is_midway)
 
 
 class ReplayApp(ThemedApp):
@@ -232,18 +246,19 @@ def run_workbench(
     make_debugger: MakeDebugger,
     *,
     starts_servers: bool = True,
+    notes: Sequence[str] = (),
 ) -> Outcome:
     """Show a pipeline and run it as the user steers; returns when the screen is closed and every server has ended.
 
-    Without ``starts_servers`` each is started when a step of it is run.
+    Without ``starts_servers`` each is started when a step of it is run. ``notes`` are said when the screen opens.
     """
-    app = WorkbenchApp(prepared, make_debugger, starts_servers=starts_servers, welcomes=True)
+    app = WorkbenchApp(prepared, make_debugger, starts_servers=starts_servers, welcomes=True, notes=notes)
     _spare_the_collector()
     try:
         outcome: Outcome | None = app.run()
     finally:
         asyncio.run(app.engine.close(CLOSE_SECONDS))
-    return outcome or Outcome(app.return_code or 0, app.engine.debugger.state.memory)
+    return outcome or app.outcome(app.return_code or 0)
 
 
 def run_replay(runs: Sequence[SavedRun]) -> int:

@@ -38,7 +38,7 @@ class BreakpointList(Dialog[None]):
             yield Stops(self._breakpoints)
 
     def on_mount(self) -> None:
-        self.query_one(Stops).focus()
+        self.set_focus(self.query_one(Stops))
         self.set_interval(0.1, self.query_one(Stops).rows_changed)
 
     def action_switch(self) -> None:

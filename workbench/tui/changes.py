@@ -218,17 +218,33 @@ class Changes:
 
     def restart_server(self) -> None:
         """Those whose state is ahead of the cursor come first, and go together."""
-        aliases = {_restart_words(source): source.alias for source in self._debugger.prepared.used_sources().values()}
-        stateful = self._debugger.out_of_step()
-        together = [f"{' and '.join(stateful)}: back to the state of this place"] if stateful else []
+        debugger = self._debugger
+        offers: dict[str, Callable[[], object]] = {}
+        stateful = debugger.out_of_step()
+        if stateful:
+            words = f"{' and '.join(stateful)}: back to the state of this place"
+            offers[words] = partial(self._engine.submit, debugger.restart_servers)
+        for source in debugger.prepared.used_sources().values():
+            offers[self._start_words(source)] = partial(self._engine.submit, debugger.restart_server, source.alias)
+        for source in debugger.prepared.used_sources().values():
+            if source.address is None and self._is_up(source.alias):
+                offers[f"stop {source.alias}"] = partial(self._engine.submit, debugger.stop_server, source.alias)
 
         def chosen(name: str | None) -> None:
-            if name in together:
-                self._engine.submit(self._debugger.restart_servers)
-            elif name is not None:
-                self._engine.submit(self._debugger.restart_server, aliases[name])
+            if name is not None:
+                offers[name]()
 
-        self._screen.app.push_screen(Choose("Restart which server?", [*together, *aliases]), chosen)
+        self._screen.app.push_screen(Choose("Which server?", list(offers)), chosen)
+
+    def _is_up(self, alias: str) -> bool:
+        server = self._model.servers.get(alias)
+        return server is not None and server.phase in ("starting", "ready")
+
+    def _start_words(self, source: ServerSource) -> str:
+        """A server that is an address runs elsewhere: only our session with it is begun anew."""
+        if source.address is not None:
+            return f"{source.alias}  (an address: connected to anew; it is not stopped)"
+        return f"{'restart' if self._is_up(source.alias) else 'start'} {source.alias}"
 
     # ---- timelines
 
@@ -261,15 +277,6 @@ class Changes:
 
     async def _call(self, command: Callable[..., Any], *args: Any) -> None:
         await self._engine.call(command, *args)
-
-
-def _restart_words(source: ServerSource) -> str:
-    """A server that is an address runs elsewhere: only our session with it is begun anew."""
-    return (
-        source.alias
-        if source.address is None
-        else f"{source.alias}  (an address: connected to anew; it is not stopped)"
-    )
 
 
 def _timeline_words(timeline: Timeline, present: int) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, get_args
 
 from workbench.engine.breakpoint_text import read_breakpoint, read_watch
 from workbench.engine.breakpoints import WatchKind
 from workbench.engine.state import Command
+from workbench.tui.actions import Action
 from workbench.tui.bridge import EngineThread
 from workbench.tui.model import Model
 
@@ -25,15 +26,27 @@ class WrongCommand(Exception):
 
 
 class ConsoleCommands:
-    """Runs them on the engine. ``run`` and ``pin`` are those of the screen."""
+    """Runs them on the engine. ``run``, ``pin`` and ``act`` are those of the screen.
+
+    Besides those that take something, every command of ``actions`` is one by the name it has in the palette.
+    """
 
     def __init__(
-        self, engine: EngineThread, model: Model, run: Callable[[Command], None], pin: Callable[[int | None], None]
+        self,
+        engine: EngineThread,
+        model: Model,
+        *,
+        run: Callable[[Command], None],
+        pin: Callable[[int | None], None],
+        actions: Iterable[Action],
+        act: Callable[[str], Awaitable[object]],
     ) -> None:
         self._engine = engine
         self._model = model
         self._run_on = run
         self._pin = pin
+        self._actions = {action.words: action.name for action in actions}
+        self._act = act
         self._handlers: Mapping[str, Handler] = {
             "run": self._run,
             "break": self._break,
@@ -47,12 +60,18 @@ class ConsoleCommands:
     def handler(self, line: str) -> Callable[[], Awaitable[str]] | None:
         """What a line asks for; None where it is an expression. A variable of that name comes first."""
         word, _, rest = line.partition(" ")
-        handler = self._handlers.get(word)
-        if handler is None or self._model.pool.get(word) is not None:
+        if self._model.pool.get(word) is not None:
             return None
-        return lambda: handler(rest.strip())
+        if line.strip() in self._actions:
+            return lambda: self._command(line.strip())
+        handler = self._handlers.get(word)
+        return (lambda: handler(rest.strip())) if handler is not None else None
 
     # ---- commands: each returns what it did
+
+    async def _command(self, words: str) -> str:
+        await self._act(self._actions[words])
+        return words
 
     async def _run(self, how: str) -> str:
         known: tuple[Any, ...] = get_args(Command)
@@ -111,6 +130,9 @@ class ConsoleCommands:
 
     def candidates(self, line: str) -> tuple[int, list[str]]:
         """Where the last word of a line begins, and what may stand there."""
+        by_name = [words for words in self._actions if " " in line and words.startswith(line)]
+        if by_name:
+            return 0, sorted(by_name)
         word = _WORD.search(line)
         begin = word.start() if word is not None else len(line)
         typed = line[begin:]
@@ -121,7 +143,7 @@ class ConsoleCommands:
         names = [name for variable in self._model.pool for name in (variable.name, f"memory_{variable.name}")]
         parameters = [f"{alias}.{name}" for alias, known in self._model.pool.parameters.items() for name in known]
         if not begin:
-            return [*self._handlers, *names, "parameters", "round", "visit"]
+            return [*self._handlers, *self._actions, *names, "parameters", "round", "visit"]
         if command == "run":
             return list(get_args(Command))
         if command == "break" and ":" not in line[:begin]:

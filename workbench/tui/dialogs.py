@@ -63,7 +63,7 @@ class Choose(Dialog[str | None]):
             yield Names(self._names)
 
     def on_mount(self) -> None:
-        self.query_one(Names).focus()
+        self.set_focus(self.query_one(Names))
 
     @on(RowsView.Chosen)
     def _chosen(self, event: RowsView.Chosen) -> None:

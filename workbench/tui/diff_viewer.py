@@ -37,7 +37,7 @@ class DiffViewer(ActionScreen[None]):
     def on_mount(self) -> None:
         names = [Part(f" {self._old[0]}", "bad"), Part("  against  ", "dim"), Part(self._new[0], "good")]
         self.query_one("#viewer-title", Bar).show(names, [Part("[-went-] {+came+} ", "dim")])
-        self._rows.focus()
+        self.set_focus(self._rows)
         self._compare()
 
     @work(group="looking", exclusive=True, exit_on_error=False)

@@ -71,7 +71,7 @@ class FormDialog(QuestionDialog):
             with self.prevent(Input.Changed):
                 self._line.value = self._mask(field.text)
             self._line.cursor_position = len(self._line.value)
-        (self._line if is_typed else self._rows).focus()
+        self.set_focus(self._line if is_typed else self._rows)
         self._tell_of(field)
 
     def _tell_of(self, field: Field | None) -> None:

@@ -58,7 +58,7 @@ class HelpScreen(Dialog[None]):
             yield HelpRows(self._sections)
 
     def on_mount(self) -> None:
-        self.query_one(HelpRows).focus()
+        self.set_focus(self.query_one(HelpRows))
 
 
 class HelpRows(RowsView):

@@ -36,7 +36,7 @@ class HistoryDialog(Dialog[None]):
             yield self._rows
 
     def on_mount(self) -> None:
-        self._rows.focus()
+        self.set_focus(self._rows)
 
     @on(RowsView.Chosen)
     def _look_closer(self, event: RowsView.Chosen) -> None:

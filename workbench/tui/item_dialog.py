@@ -48,7 +48,7 @@ class ItemDialog(Dialog[int | None]):
     def on_mount(self) -> None:
         line = self.query_one(Line)
         line.cursor_blink = False
-        line.focus()
+        self.set_focus(line)
         self._look("")
 
     @on(Input.Changed)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from rich.text import Text
 from textual.app import App
+from textual.events import Event, Key
 from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.worker import WorkerFailed
@@ -24,6 +26,8 @@ class SafeApp(App[T]):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self._made: set[tuple[str, int]] = set()
+        self._receivers: WeakKeyDictionary[Event, MessagePump] = WeakKeyDictionary()
+        """Who was handed each key that is under way."""
 
     def mistake(self, error: BaseException) -> None:
         """Log a mistake and tell of it, once for each line of ours that makes it: painting repeats itself."""
@@ -31,6 +35,26 @@ class SafeApp(App[T]):
         if place not in self._made:
             self._made.add(place)
             self.notify(_in_one_line("ragwb made a mistake", error), severity="error", markup=False)
+
+    async def on_event(self, event: Event) -> None:
+        if isinstance(event, Key) and self._is_late(event):
+            return
+        await super().on_event(event)
+
+    def _is_late(self, key: Key) -> bool:
+        """Whether a key comes back after the focus has moved: it is then handed to what has it.
+
+        A key first goes to what has the focus; what that has no use for comes back, and is a command then. Where
+        keys were typed in one burst, the second has been handed out before the command of the first took effect,
+        which may have opened a line to type in, or a dialog.
+        """
+        meant = self.focused or self.screen
+        if self._receivers.setdefault(key, meant) is meant:
+            return False
+        again = key.copy()
+        self._receivers[again] = meant
+        meant._forward_event(again)
+        return True
 
     async def _dispatch_message(self, message: Message) -> None:
         try:

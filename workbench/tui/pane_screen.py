@@ -64,7 +64,7 @@ class PaneScreen(ActionScreen[None]):
 
     def show_pane(self, index: int) -> None:
         self._panes.bring_to_front(index)
-        self.rows_in_front().focus()
+        self.set_focus(self.rows_in_front())
 
     def rows_in_front(self) -> RowsView:
         pane = self._panes.panes[self._panes.front]

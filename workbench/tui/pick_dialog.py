@@ -49,7 +49,7 @@ class PickDialog(Dialog[None]):
     def on_mount(self) -> None:
         line = self.query_one(Line)
         line.cursor_blink = False
-        line.focus()
+        self.set_focus(line)
         self.call_after_refresh(self._rows.go_to_picked)
 
     @on(Input.Changed)

@@ -34,7 +34,7 @@ def length_words(messages: Sequence[Message]) -> str:
     count = sum(map(len, texts))
     tokens = _about_tokens("".join(texts[:_SHOWN])[:_COUNTED], count)
     each = f"{count_of(len(texts), 'message')}, " if len(texts) > 1 else ""
-    return f"{each}{count:,} characters, about {tokens:,} tokens (a guess by the letters)"
+    return f"{each}{count:,} characters, about {tokens:,} tokens (guessed)"
 
 
 def _about_tokens(sample: str, count: int) -> int:

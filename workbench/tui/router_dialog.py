@@ -50,7 +50,7 @@ class RouterDialog(Dialog[None]):
             yield Static(classes="error")
 
     def on_mount(self) -> None:
-        self._decisions.focus()
+        self.set_focus(self._decisions)
 
     @on(RowsView.Chosen)
     def _decide(self) -> None:

@@ -16,8 +16,10 @@ from workbench.engine.values import Message
 from workbench.engine.visit import Visit
 from workbench.pipeline.binding import described_source
 from workbench.pipeline.model import FromParameter, Step, ToolStep
+from workbench.tui.actions import WORKBENCH
 from workbench.tui.bars import Bar, TabBar
 from workbench.tui.diff_view import DiffView, heading
+from workbench.tui.keymap import keymap_of
 from workbench.tui.lens import NOT_THIS_ITEM, item_of_input, item_of_variable, position_in_input
 from workbench.tui.model import Model
 from workbench.tui.net import Guarded
@@ -109,7 +111,7 @@ class StepPane(Guarded, Vertical):
         front, others = self.view, list(self.query(RowsView).exclude(f"#{self.view.id}"))
         front.display = True
         if any(view.has_focus for view in others):
-            front.focus()
+            self.screen.set_focus(front)
         for view in others:
             view.display = False
         self._show_tabs()
@@ -132,7 +134,7 @@ class StepPane(Guarded, Vertical):
     def _tab_picked(self, event: TabBar.Picked) -> None:
         event.stop()
         self.show_tab(event.index)
-        self.view.focus()
+        self.screen.set_focus(self.view)
 
     # ---- what it shows
 
@@ -237,7 +239,9 @@ class StepPane(Guarded, Vertical):
             return "it takes no inputs"
         if isinstance(self._step, ToolStep):
             return "not known before its turn comes"
-        return "it has no inputs of its own: F11 goes into it" if self._step is not None else "nothing is selected"
+        if self._step is None:
+            return "nothing is selected"
+        return f"it has no inputs of its own: {keymap_of(self.app).shown(WORKBENCH)['step_into']} goes into it"
 
     def _outputs(self) -> Iterator[Root]:
         if self._visit is None:

@@ -34,7 +34,7 @@ class ThemeDialog(Dialog[str | None]):
             yield self._rows
 
     def on_mount(self) -> None:
-        self._rows.focus()
+        self.set_focus(self._rows)
         if self._present in self._names:
             self._rows.move_cursor(self._names.index(self._present))
 

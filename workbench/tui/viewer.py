@@ -39,7 +39,7 @@ class ValueViewer(ActionScreen[None]):
         self.query_one("#viewer-title", Bar).show([Part(f" {self._value_name}  ", "name"), Part(size, "dim")])
         if isinstance(self._rows, ValuesView):
             self._rows.open_all()
-        self._rows.focus()
+        self.set_focus(self._rows)
 
     def rows_in_front(self) -> RowsView:
         return self._rows

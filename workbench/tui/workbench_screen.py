@@ -64,7 +64,9 @@ class WorkbenchScreen(RunScreen):
         self._model = model
         self._changes = Changes(self, engine, model)
         self._looking = Looking(self, engine, model, expressions, self._variables)
-        commands = ConsoleCommands(engine, model, self.action_run, self.pin)
+        commands = ConsoleCommands(
+            engine, model, run=self.action_run, pin=self.pin, actions=WORKBENCH, act=self.run_action
+        )
         self._console_work = ConsoleWork(self, model, expressions, commands)
         self._questions = Questions(self, engine, model)
         self._reloading = Reloading(self, engine, model)
@@ -248,7 +250,7 @@ class WorkbenchScreen(RunScreen):
     @on(FilterBar.Ended)
     @on(Console.Ended)
     def _end_typing(self) -> None:
-        self.rows_in_front().focus()
+        self.set_focus(self.rows_in_front())
 
     def action_console(self) -> None:
         self._console_work.console.open()

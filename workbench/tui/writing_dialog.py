@@ -33,7 +33,7 @@ class WritingDialog(QuestionDialog):
 
     def on_mount(self) -> None:
         self.add_class("-written")
-        self.query_one(Editor).focus()
+        self.set_focus(self.query_one(Editor))
 
     @on(TextArea.Changed)
     def _keep(self) -> None:
