@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fastmcp.exceptions import ToolError
@@ -12,7 +12,7 @@ RECALL_AT, NDCG_AT = 5, 10
 
 
 def ranking_quality(rankings: Sequence[Sequence[str]], golds: Sequence[Sequence[str]]) -> dict[str, Any]:
-    """Means and the values of each query. Raises ``ToolError`` if there are not as many golds as rankings."""
+    """``ranking_scores``, the means, and ``per_query``. Raises ``ToolError`` for another number of golds."""
     if len(rankings) != len(golds):
         raise ToolError(f"{len(rankings)} rankings and {len(golds)} lists of gold passages: they must be as many")
     if not rankings:
@@ -22,7 +22,14 @@ def ranking_quality(rankings: Sequence[Sequence[str]], golds: Sequence[Sequence[
     names = (f"recall@{RECALL_AT}", "mrr", f"ndcg@{NDCG_AT}")
     columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
     means = {name: round(sum(values) / len(values), 4) for name, values in columns.items()}
-    return {**means, "per_query": columns}
+    return {"ranking_scores": means, "per_query": columns}
+
+
+def ranking_table(ways: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """A line of Markdown each: the head, and the means of every way."""
+    names = [f"recall@{RECALL_AT}", "mrr", f"ndcg@{NDCG_AT}"]
+    rows = {way: " | ".join(f"{scores[name]:.3f}" for name in names) for way, scores in ways.items()}
+    return {"search": " | ".join(names), **rows}
 
 
 def _recall(found: Sequence[str], gold: set[str]) -> float:

@@ -15,7 +15,7 @@ from hits import RRF_K, Hit, reciprocal_rank_fusion, weighted_fusion
 from opening import open_retriever
 from passages import Corpus
 from project_memory import MemoryIndex, user_name
-from quality import ranking_quality
+from quality import ranking_quality, ranking_table
 from retrieval import Retriever, check_top_k, is_query
 from websearch import SERVICES
 
@@ -237,7 +237,19 @@ async def retriever_batch_websearch(
 @app.tool(output="ret_ids,gold_ids->ranking_scores", whole=("ranking_scores",))
 def score_rankings(ret_ids: list[list[str]], gold_ids: list[list[str]]) -> dict[str, Any]:
     """How well searches found the gold passages: recall@5, MRR, nDCG@10, each for every query and as a mean."""
-    return {"ranking_scores": ranking_quality(ret_ids, gold_ids)}
+    return ranking_quality(ret_ids, gold_ids)
+
+
+@app.tool(output="bm25_scores,dense_scores,hybrid_scores,rerank_scores->ranking_table", whole=("ranking_table",))
+def compare_rankings(
+    bm25_scores: dict[str, Any],
+    dense_scores: dict[str, Any],
+    hybrid_scores: dict[str, Any],
+    rerank_scores: dict[str, Any],
+) -> dict[str, Any]:
+    """The means of four ways of searching side by side, and whether hybrid search beats both of its parts."""
+    ways = {"bm25": bm25_scores, "dense": dense_scores, "hybrid": hybrid_scores, "hybrid + rerank": rerank_scores}
+    return {"ranking_table": ranking_table(ways)}
 
 
 async def search_web(

@@ -40,10 +40,10 @@ class WordMatches:
     def _of_query(self, query: str, passages: Sequence[str]) -> list[float]:
         import numpy as np
 
-        asked = sorted(set(self._tokens(query)))
+        asked = sorted(set(self._tokens_of_all([query])[0]))
         if not asked:
             return [0.0] * len(passages)
-        held = [self._tokens(text) for text in passages]
+        held = self._tokens_of_all(passages)
         spread = Counter(token for tokens in held for token in set(tokens))
         weights = np.array([math.log(1 + (len(held) + 0.5) / (spread[token] + 0.5)) for token in asked])
         rows = self._rows(asked)
@@ -52,9 +52,9 @@ class WordMatches:
             for tokens in held
         ]
 
-    def _tokens(self, text: str) -> list[int]:
-        tokens: list[int] = self._tokenizer.encode(text.lower(), add_special_tokens=False).ids
-        return tokens
+    def _tokens_of_all(self, texts: Sequence[str]) -> list[list[int]]:
+        encoded = self._tokenizer.encode_batch([text.lower() for text in texts], add_special_tokens=False)
+        return [one.ids for one in encoded]
 
     def _rows(self, tokens: Sequence[int]) -> Any:
         """The tokens' vectors, each of length 1."""
