@@ -1,10 +1,10 @@
-"""The custom and router servers: boxes, tags, merging, states."""
+"""The custom server: boxes, tags, merging, sentences, histories, citations."""
 
 from __future__ import annotations
 
 import custom
+import items
 import pytest
-import router
 from boxed import last_boxed
 from fastmcp import Client
 from fastmcp.exceptions import ToolError
@@ -82,13 +82,13 @@ def test_r1_queries(answer: str, query: str) -> None:
 
 
 def test_merging_appends_item_by_item() -> None:
-    assert custom.merged([["c"], ["d", "e"]], [["a", "c"], []]) == [["a", "c", "c"], ["d", "e"]]
-    assert custom.merged(["c"], ["a"]) == [["a", "c"]]
+    assert items.merged([["c"], ["d", "e"]], [["a", "c"], []]) == [["a", "c", "c"], ["d", "e"]]
+    assert items.merged(["c"], ["a"]) == [["a", "c"]]
 
 
 def test_lists_of_unequal_length_are_not_merged() -> None:
     with pytest.raises(ToolError, match="temp_psg has 1, ret_psg has 2"):
-        custom.merged([["a"]], [["a"], ["b"]])
+        items.merged([["a"]], [["a"], ["b"]])
 
 
 def test_the_next_query_of_iterretgen() -> None:
@@ -96,18 +96,73 @@ def test_the_next_query_of_iterretgen() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tool", "argument", "states"),
+    ("answer", "sentence", "final"),
     [
-        ("route1", "query_list", {"1": "state1", "2": "state2", "one": "state2"}),
-        ("route2", "query_list", {"1": "state2"}),
-        ("ircot_check_end", "ans_ls", {"So THE answer is 3": "complete", "3": "incomplete"}),
-        ("search_r1_check", "ans_ls", {"x<|im_end|>": "complete", "</answer>": "incomplete"}),
-        ("r1_searcher_check", "ans_ls", {"</answer>": "complete", "x": "incomplete"}),
-        ("webnote_check_page", "page_ls", {"To be filled": "incomplete", "done": "complete"}),
-        ("check_model_state", "ans_ls", {"<search>x": "continue", "Gullstead": "stop"}),
+        (
+            "Dr. Calder kept the light until 1931. Then she left.",
+            "Dr. Calder kept the light until 1931.",
+            "Dr. Calder kept the light until 1931. Then she left.",
+        ),
+        ("The tide is 3.5 m high at noon. So the answer is: 3.5 m.", "The tide is 3.5 m high at noon.", "3.5 m"),
+        ("马罗镇有盐坊。集市在五月。", "马罗镇有盐坊。", "马罗镇有盐坊。集市在五月。"),
+        ("No end mark here", "No end mark here", "No end mark here"),
+        ("", "", ""),
+        ("So the answer is: Marrow\n", "So the answer is: Marrow", "Marrow"),
+        ("J. R. Marl built it. So the answer is 5 p.m.", "J. R. Marl built it.", "5 p.m."),
+        ("\n\n  Why? Because.", "Why?", "Why? Because."),
     ],
 )
-async def test_routers(tool: str, argument: str, states: dict[str, str]) -> None:
-    async with Client(router.app) as client:
-        result = await client.call_tool(tool, {argument: list(states)})
-    assert result.structured_content == {argument: [{"data": v, "state": s} for v, s in states.items()]}
+def test_first_sentences_and_final_answers(answer: str, sentence: str, final: str) -> None:
+    assert custom.ircot_get_first_sent([answer]) == {"q_ls": [sentence]}
+    assert custom.ircot_extract_ans([answer]) == {"pred_ls": [final]}
+
+
+async def test_search_o1_keeps_its_placeholder_to_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    answers = [
+        'think <|begin_search_query|> "north\n light" <|end_search_query|>',
+        r"done \boxed{Marrow}",
+        "<|begin_search_query|>broken tag",
+    ]
+    async with Client(custom.app) as client:
+
+        async def call(tool: str, **arguments: object) -> dict[str, list[object]]:
+            content = (await client.call_tool(tool, arguments)).structured_content
+            assert content is not None
+            return content
+
+        histories = await call("search_o1_init_list", q_ls=["q1", "q2", "q3"])
+        assert histories["total_subq_list"] == [["<PAD>"]] * 3
+        queries = await call("search_o1_query_extract", ans_ls=answers)
+        assert queries == {"extract_query_list": ["north light", "", ""]}
+        assert "item [2]: a search query was begun and not ended" in capsys.readouterr().err
+        reasons = await call("search_o1_reasoning_extract", ans_ls=answers)
+        assert reasons["extract_reason_list"] == ["think ", r"done \boxed{Marrow}", ""]
+        del histories["total_final_info_list"]
+        combined = await call("search_o1_combine_list", **histories, **queries, **reasons)
+        assert combined["total_subq_list"] == [["north light"], ["<PAD>"], ["<PAD>"]]
+        told = await call("search_o1_extract_final_information", ans_ls=["x **Final Information**\n it shines ", "no"])
+        assert told["extract_final_infor_list"] == ["**Final Information**\nit shines", ""]
+        info = await call("search_o1_combine_final_information", total_final_info_list=[["a"], ["<PAD>"]], **told)
+        assert info["total_final_info_list"] == [["a", "**Final Information**\nit shines"], ["<PAD>"]]
+
+
+async def test_citations_keep_their_numbers_for_each_item() -> None:
+    assert custom.assign_citation_ids([["a", "b"], ["c"]]) == {"ret_psg": [["[1] a", "[2] b"], ["[1] c"]]}
+    async with Client(custom.app) as client:
+
+        async def number(passages: list[list[str]], items: list[int]) -> object:
+            result = await client.call_tool(
+                "assign_citation_ids_stateful", {"ret_psg": passages}, meta={"items": items}
+            )
+            return (result.structured_content or {})["ret_psg"]
+
+        await client.call_tool("init_citation_registry", {"q_ls": ["q", "r"]})
+        assert await number([["a", "b"], ["c"]], [0, 1]) == [["[1] a", "[2] b"], ["[1] c"]]
+        assert await number([["d", " c "]], [1]) == [["[2] d", "[1]  c "]]  # in a branch, item 1 alone
+        await client.call_tool("init_citation_registry", {"q_ls": ["q", "r"]})
+        assert await number([["d"]], [1]) == [["[1] d"]]
+
+
+def test_answers_between_tags() -> None:
+    answers = ["see <answer> Marl </answer>", "no tag "]
+    assert custom.evisrag_output_extract_from_special(answers) == {"pred_ls": ["Marl", "no tag"]}

@@ -131,7 +131,11 @@ def test_results_are_kept_in_a_new_file_each_time(project: Path) -> None:
     assert first["avg_em"] == 0.5
     assert first["path"] != second["path"]
     assert Path(first["path"]).parent == project / "output" / "deep"
-    assert json.loads(Path(first["path"]).read_text()) == {"em": [1.0, 0.0], "avg_em": 0.5}
+    assert json.loads(Path(first["path"]).read_text()) == {
+        "em": [1.0, 0.0],
+        "avg_em": 0.5,
+        "intervals": {"em": [0.0, 1.0]},
+    }
 
 
 def test_the_file_has_the_date_in_its_name(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from workbench.engine.events import Emit, Event
 from workbench.engine.ports import Answering, Asked, Reply, Tools
 from workbench.pipeline.outline import outline_of
 from workbench.pipeline.prepare import Prepared
+from workbench.pipeline.project import is_shipped
 from workbench.record.memory_file import MemoryFile, benchmark_name
 from workbench.record.redaction import RedactedAnswering, RedactedTools, Redactor
 from workbench.record.run_record import RunRecord
@@ -207,12 +208,13 @@ def server_hub(
         return await PipelineModel(hub.call)(asked)
 
     model = sample if ALIAS in sources else None
+    ours = frozenset(alias for alias, source in sources.items() if is_shipped(source))
     hub = ServerHub(
         sources,
         emit,
         call_timeout=config.call_timeout,
         start_timeout=config.start_timeout,
-        answering=Rules(config.elicitation, config.sampling, user, model),
+        answering=Rules(config.elicitation, config.sampling, user, model, ours),
         env=env,
     )
     return hub

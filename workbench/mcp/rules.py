@@ -21,16 +21,20 @@ class Rules:
     sampling: Literal["ask", "refuse", "pipeline"] = "ask"
     user: Answering | None = None
     model: Callable[[Asked], Awaitable[Reply]] | None = None
+    ours: frozenset[str] = frozenset()
+    """The servers that ragwb ships: a model's answer to these comes from the pipeline's own, wherever it has one."""
 
     @property
     def kinds(self) -> frozenset[AskedKind]:
         """A form may always be asked for, since to decline is an answer; a model only where somebody may answer."""
         kinds: set[AskedKind] = {"elicitation"}
-        if self._asks_user("sampling") or (self.sampling == "pipeline" and self.model is not None):
+        if self._asks_user("sampling") or (self.model is not None and (self.sampling == "pipeline" or self.ours)):
             kinds.add("sampling")
         return frozenset(kinds)
 
     async def answer(self, asked: Asked) -> Reply:
+        if asked.kind == "sampling" and asked.server in self.ours and self.model is not None:
+            return await self.model(asked)
         if self.user is not None and self._asks_user(asked.kind):
             by_model = partial(self.model, asked) if self.model is not None and asked.kind == "sampling" else None
             return await self.user.answer(replace(asked, by_model=by_model))

@@ -1,28 +1,223 @@
-"""Scores of predictions against gold answers, per item and on average, kept in a JSON file."""
+"""Scores of predictions, rankings and answers, per item and on average, kept in a JSON file."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import judged
+from bootstrap import interval
+from fastmcp import Context
 from fastmcp.exceptions import ToolError
+from judge import Judge, each
 from scores import METRICS
+from trec import Run, Scores, measured, read_qrels, read_run, tied_at_the_top
 
 from workbench.cases.answer_scores import as_golds, as_texts
-from workbench.mcp.kit import ToolServer, output_path
+from workbench.cases.permutation import RESAMPLES, paired_test
+from workbench.mcp.kit import ToolServer, find_file, output_path
 
 app = ToolServer("evaluation")
+_SIGNIFICANT = 0.05
+
+EvalRes = dict[str, dict[str, Any]]
+"""``{"eval_res": {...}}``: for each metric the scores per item and ``avg_<metric>``; ``path`` is their file."""
 
 
 @app.tool(output="pred_ls,gt_ls,metrics,save_path->eval_res")
-def evaluate(
-    pred_ls: list[Any], gt_ls: list[Any], metrics: list[str] | None, save_path: str
-) -> dict[str, dict[str, Any]]:
-    """``eval_res``: for each metric the scores per item and ``avg_<metric>``; ``path`` is their file."""
+def evaluate(pred_ls: list[Any], gt_ls: list[Any], metrics: list[str] | None, save_path: str) -> EvalRes:
+    """Scores of each prediction against its golds; ``intervals`` says how far each average may be off."""
     results: dict[str, Any] = score_all(as_texts(pred_ls), [as_golds(gold) for gold in gt_ls], metrics or None)
+    scores = {name: values for name, values in results.items() if isinstance(values, list)}
+    return kept({**results, "intervals": {name: interval(values) for name, values in scores.items()}}, save_path)
+
+
+# ---- rankings
+
+
+@app.tool(output="run_path,qrels_path,ir_metrics,ks,save_path->eval_res", whole=("eval_res",))
+def evaluate_trec(
+    run_path: str, qrels_path: str, metrics: list[str] | None, ks: list[int] | None, save_path: str
+) -> EvalRes:
+    """How good a ranking is, for each query that has judgements and was ranked."""
+    qrels, run = read_qrels(str(find_file(qrels_path))), read_run(str(find_file(run_path)))
+    scores = measured(qrels, run, metrics, ks)
+    say_of_rankings(qrels, {run_path: run})
+    return kept({**_by_query(scores), "intervals": {n: interval([*s.values()]) for n, s in scores.items()}}, save_path)
+
+
+@app.tool(
+    output="run_new_path,run_old_path,qrels_path,ir_metrics,ks,n_resamples,save_path->eval_res", whole=("eval_res",)
+)
+def evaluate_trec_pvalue(  # noqa: PLR0917 - the dialect's signature
+    run_new_path: str,
+    run_old_path: str,
+    qrels_path: str,
+    metrics: list[str] | None,
+    ks: list[int] | None,
+    n_resamples: int | None,
+    save_path: str,
+    seed: int = 0,
+) -> EvalRes:
+    """Whether one ranking is better than another: means, and a paired permutation test for each metric.
+
+    A query that only one of them ranked counts 0 for the other.
+    """
+    qrels = read_qrels(str(find_file(qrels_path)))
+    new, old = (read_run(str(find_file(path))) for path in (run_new_path, run_old_path))
+    say_of_rankings(qrels, {run_new_path: new, run_old_path: old})
+    after, before = (measured(qrels, run, metrics, ks) for run in (new, old))
+    results: dict[str, Any] = {}
+    for name in after:
+        queries = sorted(after[name].keys() | before[name].keys())
+        scores = [[side[name].get(query, 0.0) for query in queries] for side in (before, after)]
+        tested = paired_test(*scores, seed=seed, resamples=n_resamples or RESAMPLES)
+        means = [sum(values) / len(values) for values in scores]
+        results[name] = {
+            "old": means[0],
+            "new": means[1],
+            "difference": means[1] - means[0],
+            "p": tested.p,
+            "is_significant": tested.p < _SIGNIFICANT,
+        }
+    return kept({**results, "resamples": n_resamples or RESAMPLES, "seed": seed}, save_path)
+
+
+def say_of_rankings(qrels: Mapping[str, Any], runs: Mapping[str, Run]) -> None:
+    """What one should know before believing the scores, on stderr."""
+    for path, run in runs.items():
+        missing, unjudged = len(qrels.keys() - run.keys()), len(run.keys() - qrels.keys())
+        if missing or unjudged:
+            print(f"{path}: {missing} judged queries were not ranked; {unjudged} have no judgements", file=sys.stderr)
+        tied = tied_at_the_top(run)
+        if tied:
+            print(
+                f"{path}: {len(tied)} queries have equal scores at the top ({', '.join(tied[:5])}): "
+                "trec_eval takes the later name first",
+                file=sys.stderr,
+            )
+
+
+def _by_query(scores: Scores) -> dict[str, Any]:
+    averages = {f"avg_{name}": sum(values.values()) / len(values) for name, values in scores.items()}
+    return {**scores, **averages}
+
+
+# ---- what a model judges
+
+
+@app.tool(output="q_ls,ans_ls,ret_psg,save_path->eval_res")
+async def faithfulness(q_ls: list[str], ans_ls: list[str], ret_psg: list[Any], ctx: Context, save_path: str) -> EvalRes:
+    """The share of each answer's statements that its passages bear out."""
+    return await judged_all(
+        "faithfulness", judged.faithfulness, ctx, save_path, q_ls=q_ls, ans_ls=ans_ls, ret_psg=passages_of(ret_psg)
+    )
+
+
+@app.tool(output="q_ls,ans_ls,save_path->eval_res")
+async def answer_relevancy(q_ls: list[str], ans_ls: list[str], ctx: Context, save_path: str) -> EvalRes:
+    """How near each answer keeps to its question."""
+    return await judged_all("answer_relevancy", judged.answer_relevancy, ctx, save_path, q_ls=q_ls, ans_ls=ans_ls)
+
+
+@app.tool(output="q_ls,gt_ls,ret_psg,save_path->eval_res")
+async def context_precision(
+    q_ls: list[str], gt_ls: list[Any], ret_psg: list[Any], ctx: Context, save_path: str
+) -> EvalRes:
+    """Whether the useful passages of each item stand first."""
+    lists: dict[str, Sequence[Any]] = {"q_ls": q_ls, "gt_ls": golds_of(gt_ls), "ret_psg": passages_of(ret_psg)}
+    return await judged_all("context_precision", judged.context_precision, ctx, save_path, **lists)
+
+
+@app.tool(output="q_ls,gt_ls,ret_psg,save_path->eval_res")
+async def context_recall(
+    q_ls: list[str], gt_ls: list[Any], ret_psg: list[Any], ctx: Context, save_path: str
+) -> EvalRes:
+    """The share of each gold answer's statements that the passages bear out."""
+    lists: dict[str, Sequence[Any]] = {"q_ls": q_ls, "gt_ls": golds_of(gt_ls), "ret_psg": passages_of(ret_psg)}
+    return await judged_all("context_recall", judged.context_recall, ctx, save_path, **lists)
+
+
+@app.tool(output="q_ls,ans_ls,gt_ls,criteria,save_path->eval_res")
+async def judge_pointwise(  # noqa: PLR0917 - its lists and what it judges by
+    q_ls: list[str], ans_ls: list[str], gt_ls: list[Any], ctx: Context, criteria: str, save_path: str
+) -> EvalRes:
+    """Each answer's grade, from 0 to 1, with the judge's reason."""
+    lists: dict[str, Sequence[Any]] = {
+        "q_ls": q_ls,
+        "ans_ls": ans_ls,
+        "gt_ls": golds_of(gt_ls),
+        "criteria": [criteria] * len(q_ls),
+    }
+    return await judged_all("pointwise", judged.pointwise, ctx, save_path, **lists)
+
+
+@app.tool(output="q_ls,first_ls,second_ls,criteria,save_path->eval_res")
+async def judge_pairwise(  # noqa: PLR0917 - its lists and what it judges by
+    q_ls: list[str], first_ls: list[str], second_ls: list[str], ctx: Context, criteria: str, save_path: str
+) -> EvalRes:
+    """Which of two answers is better, asked in both orders; the average is the share of wins of the first.
+
+    A tie counts half.
+    """
+    lists: dict[str, Sequence[Any]] = {
+        "q_ls": q_ls,
+        "first_ls": first_ls,
+        "second_ls": second_ls,
+        "criteria": [criteria] * len(q_ls),
+    }
+    worth = {"first": 1.0, "second": 0.0, "tie": 0.5}
+
+    async def won(judge: Judge, *values: str) -> judged.Judged:
+        winner, steps = await judged.pairwise(judge, *values)
+        return worth[winner], {"winner": winner, **steps}
+
+    return await judged_all("pairwise", won, ctx, save_path, **lists)
+
+
+async def judged_all(
+    name: str, judge_one: Callable[..., Awaitable[judged.Judged]], ctx: Context, save_path: str, **lists: Sequence[Any]
+) -> EvalRes:
+    """The judged scores of all items, with the steps that led to each; what has no score counts in no average."""
+    count = len(next(iter(lists.values())))
+    if wrong := {key: len(values) for key, values in lists.items() if len(values) != count}:
+        raise ToolError(f"one entry per item is needed in each list, {count} in all, but {wrong}")
+    if not count:
+        raise ToolError("nothing to evaluate: the lists are empty")
+    judge, rows = Judge(ctx), list(zip(*lists.values(), strict=True))
+    found = await each(count, lambda position: judge_one(judge, *rows[position]))
+    scores = [one[0] if one is not None else None for one in found]
+    known = [score for score in scores if score is not None]
+    if not known:
+        raise ToolError(f"{name}: the judge could not be understood for any item; stderr says why")
+    results = {
+        name: scores,
+        f"avg_{name}": sum(known) / len(known),
+        "scored": len(known),
+        "steps": [one[1] if one is not None else None for one in found],
+        "intervals": {name: interval(known)},
+    }
+    return kept(results, save_path)
+
+
+def golds_of(gt_ls: Sequence[Any]) -> list[str]:
+    """The first gold of each item, or an empty text."""
+    return [next(iter(as_golds(gold)), "") for gold in gt_ls]
+
+
+def passages_of(ret_psg: Sequence[Any]) -> list[list[str]]:
+    return [as_texts(passages if isinstance(passages, list) else [passages]) for passages in ret_psg]
+
+
+# ---- scores and their file
+
+
+def kept(results: Mapping[str, Any], save_path: str) -> EvalRes:
+    """Write the results to a new file."""
     path = stamped(Path(output_path(save_path)), datetime.now())
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(results, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")

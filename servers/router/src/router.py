@@ -2,21 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from workbench.mcp.kit import ToolServer
+from by_model import asked, chosen_state
+from by_rule import chosen_by
+from fastmcp import Context
+from fastmcp.exceptions import ToolError
+from mcp_types import SamplingMessage, TextContent
+
+from workbench.mcp.kit import ToolServer, call_items, report
 
 app = ToolServer("router")
 
 END_OF_TEXT = ("<|endoftext|>", "<|im_end|>")
+ASKED_AT_ONCE, MOST_TOKENS = 8, 256
+"""Of `route_by_llm`: how many items are asked about at a time, and how long an answer may be."""
 
-Routed = list[dict[str, str]]
+Routed = list[dict[str, Any]]
 """One ``{"data": value, "state": state}`` per item, in order."""
 
 
-def routed(values: Sequence[str], state_of: Callable[[str], str]) -> Routed:
+def routed(values: Sequence[Any], state_of: Callable[[Any], str]) -> Routed:
     """Pair every value with its state."""
-    return [{"data": value, "state": state_of(value)} for value in values]
+    return paired(values, [state_of(value) for value in values])
+
+
+def paired(values: Sequence[Any], states: Sequence[str]) -> Routed:
+    return [{"data": value, "state": state} for value, state in zip(values, states, strict=True)]
+
+
+def all_paired(lists: Mapping[str, Sequence[Any]], states: Sequence[str]) -> dict[str, Routed]:
+    """Several lists that go the same ways. Raises ``ToolError`` where one has another length."""
+    wrong = {name: len(values) for name, values in lists.items() if len(values) != len(states)}
+    if wrong:
+        sizes = ", ".join(f"{name} has {count}" for name, count in wrong.items())
+        raise ToolError(f"one entry per item is needed in each list, {len(states)} in all, but {sizes}")
+    return {name: paired(values, states) for name, values in lists.items()}
 
 
 def holds(text: str, marks: Sequence[str]) -> bool:
@@ -73,6 +96,89 @@ def webnote_check_page(page_ls: list[str]) -> dict[str, Routed]:
 def check_model_state(ans_ls: list[str]) -> dict[str, Routed]:
     """``continue`` if the model asks for a search with ``<search>``, else ``stop``."""
     return {"ans_ls": routed(ans_ls, lambda a: "continue" if "<search>" in a else "stop")}
+
+
+@app.tool(
+    output="ans_ls,q_ls,total_subq_list,total_reason_list,total_final_info_list"
+    "->ans_ls,q_ls,total_subq_list,total_reason_list,total_final_info_list"
+)
+def search_o1_check(
+    ans_ls: list[str],
+    q_ls: list[str],
+    total_subq_list: list[list[Any]],
+    total_reason_list: list[list[Any]],
+    total_final_info_list: list[list[Any]],
+) -> dict[str, Routed]:
+    """``retrieve`` if the model asks for a search with ``<|end_search_query|>``, else ``stop``."""
+    lists = {
+        "ans_ls": ans_ls,
+        "q_ls": q_ls,
+        "total_subq_list": total_subq_list,
+        "total_reason_list": total_reason_list,
+        "total_final_info_list": total_final_info_list,
+    }
+    return all_paired(lists, ["retrieve" if "<|end_search_query|>" in answer else "stop" for answer in ans_ls])
+
+
+@app.tool(
+    output="state_ls,cursor_ls,survey_ls,step_ls,extend_time_ls,extend_result_ls"
+    "->state_ls,cursor_ls,survey_ls,step_ls,extend_time_ls,extend_result_ls"
+)
+def surveycpm_state_router(  # noqa: PLR0917 - the dialect's signature
+    state_ls: list[str],
+    cursor_ls: list[str | None],
+    survey_ls: list[str],
+    step_ls: list[int],
+    extend_time_ls: list[int],
+    extend_result_ls: list[str],
+) -> dict[str, Routed]:
+    """Each item's own state."""
+    lists = {
+        "state_ls": state_ls,
+        "cursor_ls": cursor_ls,
+        "survey_ls": survey_ls,
+        "step_ls": step_ls,
+        "extend_time_ls": extend_time_ls,
+        "extend_result_ls": extend_result_ls,
+    }
+    return all_paired(lists, state_ls)
+
+
+@app.tool(output="values,rules,otherwise->values")
+def route_by_rule(values: list[Any], rules: dict[str, str], otherwise: str = "") -> dict[str, Routed]:
+    """For each item the first state whose rule holds, else ``otherwise``.
+
+    A rule is a Jinja2 expression over ``value`` and ``item``, the item's number: ``{short: "value | length < 40"}``.
+    """
+    states = [
+        chosen_by(rules, otherwise, value, item)
+        for item, value in zip(call_items() or range(len(values)), values, strict=True)
+    ]
+    return {"values": paired(values, states)}
+
+
+@app.tool(output="values,states,otherwise,question->values")
+async def route_by_llm(
+    values: list[Any], states: dict[str, str], ctx: Context, otherwise: str = "", question: str = ""
+) -> dict[str, Routed]:
+    """For each item the state that a model chooses; ``states`` describes them: ``{easy: "one fact is asked for"}``.
+
+    The client's model is asked: in ragwb that of the pipeline's generation server. ``otherwise`` is the state where
+    the answer names none; without it that is an error.
+    """
+    gate, done = asyncio.Semaphore(ASKED_AT_ONCE), 0
+
+    async def choose(value: Any, item: int) -> str:
+        nonlocal done
+        async with gate:
+            said = SamplingMessage(role="user", content=TextContent(type="text", text=asked(value, states, question)))
+            answer = await ctx.session.create_message([said], temperature=0, max_tokens=MOST_TOKENS)
+        done += 1
+        await report(done, len(values))
+        return chosen_state(getattr(answer.content, "text", ""), states, otherwise, item)
+
+    items = call_items() or range(len(values))
+    return {"values": paired(values, await asyncio.gather(*map(choose, values, items)))}
 
 
 if __name__ == "__main__":

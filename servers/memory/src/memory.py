@@ -1,0 +1,230 @@
+"""What is kept from one run to the next: notes for people, the dialogue, its summary, a profile, and dated facts.
+
+All of it is one user's, in a folder of its own. Tools that read give texts or messages that a prompt can hold.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from fastmcp.exceptions import ToolError
+from memory_store import Fact, Store
+from notebook import global_memory, write_down
+from users import user_folder
+
+from workbench.mcp.kit import ToolServer
+
+app = ToolServer("memory")
+FOLDER = "output/memory"
+_DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
+
+
+@app.tool(output="user_id->global_memory_content,current_user_id", whole=("global_memory_content", "current_user_id"))
+def get_global_memory(user_id: str = "default", memory_folder: str = FOLDER) -> dict[str, str]:
+    """What stands in the user's ``MEMORY.md``: nothing, until somebody writes it."""
+    return {
+        "global_memory_content": global_memory(user_folder(memory_folder, user_id)),
+        "current_user_id": user_id,
+    }
+
+
+@app.tool(output="user_id,q_ls,ans_ls->None", stateful=True)
+def save_memory(user_id: str, q_ls: list[str], ans_ls: list[str], memory_folder: str = FOLDER) -> None:
+    """Keep each question with its answer: in the day's notes, and as turns of the dialogue."""
+    exchanges = paired(q_ls, ans_ls)
+    now, folder = datetime.now(), user_folder(memory_folder, user_id)
+    write_down(folder, *zip(*exchanges, strict=True), now=now)
+    Store(folder).add_turns(exchanges, now.isoformat(timespec="seconds"))
+
+
+# ---- the dialogue
+
+
+@app.tool(output="user_id->messages", whole=("messages",))
+def get_buffer(user_id: str = "default", memory_folder: str = FOLDER) -> dict[str, list[dict[str, str]]]:
+    """The whole dialogue, as messages for `multiturn_generate`."""
+    return {"messages": as_messages(store_of(memory_folder, user_id).turns())}
+
+
+@app.tool(output="user_id,window->messages", whole=("messages",))
+def get_window(
+    user_id: str = "default", window: int = 5, memory_folder: str = FOLDER
+) -> dict[str, list[dict[str, str]]]:
+    """The last turns of the dialogue, ``window`` of them."""
+    if window < 0:
+        raise ToolError(f"window is a number of turns, not {window}")
+    return {"messages": as_messages(store_of(memory_folder, user_id).turns(window))}
+
+
+@app.tool(output="user_id->None", stateful=True)
+def forget_dialogue(user_id: str = "default", memory_folder: str = FOLDER) -> None:
+    """Begin the dialogue anew; notes, summary, profile and facts stay."""
+    store_of(memory_folder, user_id).forget_turns()
+
+
+@app.tool(output="user_id->summary,unsummarised", whole=("summary", "unsummarised"))
+def get_summary(user_id: str = "default", memory_folder: str = FOLDER) -> dict[str, str]:
+    """The summary of the dialogue so far, and the turns since, as text: both together are all of it."""
+    store = store_of(memory_folder, user_id)
+    summary, up_to = store.text("summary")
+    return {"summary": summary, "unsummarised": as_text(store.turns(after=up_to))}
+
+
+@app.tool(output="user_id,summary_ls->None", stateful=True)
+def save_summary(user_id: str, summary_ls: list[str], memory_folder: str = FOLDER) -> None:
+    """Keep a summary of all turns so far; the last of a list counts."""
+    store = store_of(memory_folder, user_id)
+    turns = store.turns(last=1)
+    store.put_text("summary", last_text(summary_ls, "summary_ls"), turns[-1][0] if turns else 0)
+
+
+# ---- the user
+
+
+@app.tool(output="user_id->profile", whole=("profile",))
+def get_profile(user_id: str = "default", memory_folder: str = FOLDER) -> dict[str, dict[str, Any]]:
+    """What is known of the user, by name."""
+    return {"profile": profile_of(store_of(memory_folder, user_id))}
+
+
+@app.tool(output="user_id,profile_ls->profile", stateful=True, whole=("profile",))
+def update_profile(user_id: str, profile_ls: list[Any], memory_folder: str = FOLDER) -> dict[str, dict[str, Any]]:
+    """Put what was learnt into the profile: maps, or texts with a JSON map in them. A null takes a name away."""
+    store = store_of(memory_folder, user_id)
+    profile = profile_of(store)
+    for position, learnt in enumerate(profile_ls):
+        for name, value in as_map(learnt, f"profile_ls[{position}]").items():
+            profile.pop(name, None)
+            if value is not None:
+                profile[name] = value
+    store.put_text("profile", json.dumps(profile, ensure_ascii=False), 0)
+    return {"profile": profile}
+
+
+# ---- facts
+
+
+@app.tool(output="user_id,fact_ls,replaces->None", stateful=True)
+def add_facts(user_id: str, fact_ls: list[Any], replaces: bool = False, memory_folder: str = FOLDER) -> None:
+    """Keep facts: maps with ``subject``, ``relation``, ``object`` and, where known, ``valid_from`` and ``valid_to``.
+
+    An entry may be a list of facts, or a text with JSON in it, as a model writes them. With ``replaces`` what was
+    true of the same subject and relation ends with the new one.
+    """
+    facts = [fact for position, entry in enumerate(fact_ls) for fact in as_facts(entry, f"fact_ls[{position}]")]
+    store_of(memory_folder, user_id).add_facts(facts, replaces=replaces)
+
+
+@app.tool(output="user_id,q_ls,hops,at->fact_psg")
+def search_facts(
+    user_id: str, q_ls: list[str], hops: int = 2, at: str = "", memory_folder: str = FOLDER
+) -> dict[str, list[list[str]]]:
+    """For each question the facts within ``hops`` steps of the names in it, nearest first; ``at`` is a date.
+
+    Items x facts, as text: they can stand where passages stand.
+    """
+    check_date(at, "at")
+    store = store_of(memory_folder, user_id)
+    names = store.names()
+    found = [store.facts_about(named_in(question, names), hops, at) for question in q_ls]
+    return {"fact_psg": [[str(fact) for _, fact in facts] for facts in found]}
+
+
+# ---- what the tools share
+
+
+def store_of(memory_folder: str, user_id: str) -> Store:
+    return Store(user_folder(memory_folder, user_id))
+
+
+def paired(q_ls: Sequence[str], ans_ls: Sequence[str]) -> list[tuple[str, str]]:
+    """Questions with their answers. Raises ``ToolError`` where one is missing or empty."""
+    if len(q_ls) != len(ans_ls):
+        raise ToolError(f"each question needs its answer, but q_ls has {len(q_ls)} and ans_ls has {len(ans_ls)}")
+    for name, values in (("q_ls", q_ls), ("ans_ls", ans_ls)):
+        empty = [position for position, text in enumerate(values) if not text.strip()]
+        if empty or not values:
+            raise ToolError(f"nothing to remember: {name}{f'[{empty[0]}]' if empty else ''} is empty")
+    return list(zip(q_ls, ans_ls, strict=True))
+
+
+def as_messages(turns: Sequence[tuple[int, str, str]]) -> list[dict[str, str]]:
+    return [
+        message
+        for _, question, answer in turns
+        for message in ({"role": "user", "content": question}, {"role": "assistant", "content": answer})
+    ]
+
+
+def as_text(turns: Sequence[tuple[int, str, str]]) -> str:
+    return "\n".join(f"user: {question}\nassistant: {answer}" for _, question, answer in turns)
+
+
+def last_text(texts: Sequence[str], name: str) -> str:
+    if not texts or not texts[-1].strip():
+        raise ToolError(f"nothing to remember: {name} is empty")
+    return texts[-1].strip()
+
+
+def profile_of(store: Store) -> dict[str, Any]:
+    text, _ = store.text("profile")
+    found: dict[str, Any] = json.loads(text) if text else {}
+    return found
+
+
+def as_facts(entry: Any, name: str) -> list[Fact]:
+    """The facts of one entry. Raises ``ToolError`` that names what is wrong."""
+    value = in_text(entry, name) if isinstance(entry, str) else entry
+    if isinstance(value, list):
+        return [fact for one in value for fact in as_facts(one, name)]
+    parts = as_map(value, name)
+    lacking = [part for part in ("subject", "relation", "object") if not str(parts.get(part) or "").strip()]
+    if lacking:
+        raise ToolError(f"{name}: a fact needs {' and '.join(lacking)}: {json.dumps(parts, ensure_ascii=False)[:100]}")
+    dates = [str(parts.get(part) or "") for part in ("valid_from", "valid_to")]
+    for part, date in zip(("valid_from", "valid_to"), dates, strict=True):
+        check_date(date, f"{name}.{part}")
+    return [Fact(*(str(parts[part]).strip() for part in ("subject", "relation", "object")), *dates)]
+
+
+def as_map(value: Any, name: str) -> dict[str, Any]:
+    found = in_text(value, name) if isinstance(value, str) else value
+    if not isinstance(found, dict):
+        raise ToolError(f"{name} is no map: {str(value)[:80]!r}")
+    return found
+
+
+def in_text(text: str, name: str) -> Any:
+    """The first JSON list or map in a text, since models say more than they are asked for."""
+    decoder = json.JSONDecoder()
+    for begin in re.finditer(r"[\[{]", text):
+        try:
+            return decoder.raw_decode(text, begin.start())[0]
+        except ValueError:
+            continue
+    raise ToolError(f"{name}: there is no JSON in {text.strip()[:80]!r}")
+
+
+def check_date(date: str, name: str) -> None:
+    if date and not _DATE.fullmatch(date):
+        raise ToolError(f"{name}: a date is like 2024, 2024-05 or 2024-05-01, not {date[:40]!r}")
+
+
+def named_in(question: str, names: Sequence[str]) -> list[str]:
+    """The known names that stand in a question; a long one counts before a part of it."""
+    rest, found = question.casefold(), []
+    for name in sorted(names, key=len, reverse=True):
+        folded = name.casefold()
+        edge = r"(?<!\w)%s(?!\w)" if folded.isascii() else "%s"
+        if re.search(edge % re.escape(folded), rest):
+            found.append(name)
+            rest = rest.replace(folded, " ")
+    return found
+
+
+if __name__ == "__main__":
+    app.run(transport="stdio")

@@ -1,0 +1,161 @@
+"""The memory server: notes, dialogue, summary, profile and facts, each user's own."""
+
+from __future__ import annotations
+
+import multiprocessing
+import stat
+from pathlib import Path
+from typing import Any
+
+import memory
+import pytest
+from fastmcp import Client
+from fastmcp.exceptions import ToolError
+from memory_store import Fact, Store
+
+
+async def call(tool: str, **arguments: Any) -> Any:
+    async with Client(memory.app) as client:
+        return (await client.call_tool(tool, arguments)).structured_content
+
+
+async def test_a_new_user_is_not_made_up(project: Path) -> None:
+    found = await call("get_global_memory", user_id="new")
+    assert found == {"global_memory_content": "", "current_user_id": "new"}
+    (project / "output/memory/new/MEMORY.md").write_text("Likes boats.\n", encoding="utf-8")
+    assert (await call("get_global_memory", user_id="new"))["global_memory_content"] == "Likes boats.\n"
+
+
+@pytest.mark.parametrize("user", ["../x", "a/b", "", "x" * 300, "a\0", "ü"])
+async def test_ids_that_could_lead_elsewhere_are_refused(project: Path, user: str) -> None:
+    with pytest.raises(ToolError, match="is no user id"):
+        await call("get_global_memory", user_id=user)
+    assert not list(project.rglob("MEMORY.md"))
+
+
+async def test_what_was_said_is_kept_for_people_and_as_turns(project: Path) -> None:
+    await call("save_memory", user_id="ann", q_ls=["Who?\n## not a heading", "When?"], ans_ls=["Bea", "1848"])
+    (notes,) = (project / "output/memory/ann/project").glob("*.md")
+    text = notes.read_text(encoding="utf-8")
+    assert text.count("\n## ") + text.startswith("## ") == 2
+    assert "- user: Who?\n  ## not a heading\n- assistant: Bea\n" in text
+    messages = (await call("get_buffer", user_id="ann"))["messages"]
+    assert [m["role"] for m in messages] == ["user", "assistant"] * 2
+    assert (await call("get_window", user_id="ann", window=1))["messages"] == messages[2:]
+    assert (await call("get_window", user_id="bob", window=1))["messages"] == []
+    await call("forget_dialogue", user_id="ann")
+    assert (await call("get_buffer", user_id="ann"))["messages"] == []
+
+
+@pytest.mark.parametrize(
+    ("q_ls", "ans_ls", "said"),
+    [
+        (["a"], ["b", "c"], "q_ls has 1 and ans_ls has 2"),
+        ([], [], "q_ls is empty"),
+        (["a", " "], ["b", "c"], "q_ls.1. is empty"),
+        (["a"], [""], "ans_ls.0. is empty"),
+    ],
+)
+async def test_nothing_to_remember(project: Path, q_ls: list[str], ans_ls: list[str], said: str) -> None:
+    with pytest.raises(ToolError, match=said):
+        await call("save_memory", user_id="ann", q_ls=q_ls, ans_ls=ans_ls)
+
+
+async def test_a_summary_and_the_turns_since(project: Path) -> None:
+    await call("save_memory", user_id="ann", q_ls=["a"], ans_ls=["b"])
+    assert await call("get_summary", user_id="ann") == {"summary": "", "unsummarised": "user: a\nassistant: b"}
+    await call("save_summary", user_id="ann", summary_ls=["they spoke of a "])
+    await call("save_memory", user_id="ann", q_ls=["c"], ans_ls=["d"])
+    found = await call("get_summary", user_id="ann")
+    assert found == {"summary": "they spoke of a", "unsummarised": "user: c\nassistant: d"}
+    with pytest.raises(ToolError, match="summary_ls is empty"):
+        await call("save_summary", user_id="ann", summary_ls=[" "])
+
+
+async def test_a_profile_grows_and_forgets(project: Path) -> None:
+    learnt = [{"name": "Ann"}, 'So: {"town": "Marl", "boat": "Blue Heron"} it is.', {"boat": None}]
+    assert (await call("update_profile", user_id="ann", profile_ls=learnt))["profile"] == {
+        "name": "Ann",
+        "town": "Marl",
+    }
+    assert (await call("get_profile", user_id="ann"))["profile"] == {"name": "Ann", "town": "Marl"}
+    with pytest.raises(ToolError, match=r"profile_ls\[1\]: there is no JSON in 'nothing new'"):
+        await call("update_profile", user_id="ann", profile_ls=[{"a": 1}, "nothing new"])
+    assert (await call("get_profile", user_id="ann"))["profile"] == {"name": "Ann", "town": "Marl"}
+
+
+FACTS = [
+    {
+        "subject": "Ann",
+        "relation": "is captain of",
+        "object": "Blue Heron",
+        "valid_from": "2020",
+        "valid_to": "2023-05",
+    },
+    {"subject": "Bea", "relation": "is captain of", "object": "Blue Heron", "valid_from": "2023-05"},
+    {"subject": "Blue Heron", "relation": "sails to", "object": "Marl"},
+    {"subject": "Marl", "relation": "has a fair in", "object": "May"},
+]
+
+
+async def test_facts_by_steps_and_dates(project: Path) -> None:
+    await call("add_facts", user_id="ann", fact_ls=[FACTS, str(FACTS[0]).replace("'", '"')])
+
+    async def search(question: str, **options: Any) -> list[str]:
+        found: list[list[str]] = (await call("search_facts", user_id="ann", q_ls=[question], **options))["fact_psg"]
+        return found[0]
+
+    ann = "Ann is captain of Blue Heron from 2020 until 2023-05"
+    bea = "Bea is captain of Blue Heron from 2023-05"
+    assert await search("Where does ann go?", hops=1) == [ann]
+    assert await search("Where does Ann go?") == [ann, "Blue Heron sails to Marl", bea]
+    assert (await search("Where does Ann go?", hops=3))[-1] == "Marl has a fair in May"
+    assert await search("Who has the Blue Heron?", hops=1, at="2021-03") == ["Blue Heron sails to Marl", ann]
+    assert await search("Who has the Blue Heron?", hops=1, at="2023-06-01") == ["Blue Heron sails to Marl", bea]
+    assert await search("Annabel?") == []
+    with pytest.raises(ToolError, match="a date is like 2024"):
+        await search("Ann", at="yesterday")
+
+
+async def test_a_fact_takes_the_place_of_another(project: Path) -> None:
+    lives = {"subject": "Ann", "relation": "lives in"}
+    for town, since in (("Marl", "2020"), ("Drumlow", "2024")):
+        await call("add_facts", user_id="ann", replaces=True, fact_ls=[{**lives, "object": town, "valid_from": since}])
+    found = await call("search_facts", user_id="ann", q_ls=["Ann"], hops=1, at="2025")
+    assert found["fact_psg"] == [["Ann lives in Drumlow from 2024"]]
+    with pytest.raises(ToolError, match=r"fact_ls\[0\]: a fact needs relation and object"):
+        await call("add_facts", user_id="ann", fact_ls=[{"subject": "Ann"}])
+
+
+@pytest.mark.parametrize(
+    ("fact", "date", "held"),
+    [
+        (Fact("a", "r", "b"), "1900", True),
+        (Fact("a", "r", "b", "2020-05"), "2020", True),
+        (Fact("a", "r", "b", "2020-05"), "2020-04-30", False),
+        (Fact("a", "r", "b", "2020", "2021"), "2021-01-01", False),
+        (Fact("a", "r", "b", "2020", "2021"), "2020-12", True),
+    ],
+)
+def test_when_a_fact_held(fact: Fact, date: str, held: bool) -> None:
+    assert fact.held_at(date) == held
+
+
+def _write(folder: str, name: str) -> None:
+    for number in range(20):
+        memory.save_memory("ann", [f"{name}{number}"], ["x"], memory_folder=folder)
+
+
+def test_nothing_is_lost_when_two_write_at_once(project: Path) -> None:
+    folder = str(project / "both")
+    writers = [multiprocessing.get_context("fork").Process(target=_write, args=(folder, name)) for name in "ab"]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(60)
+    (notes,) = (project / "both/ann/project").glob("*.md")
+    assert notes.read_text(encoding="utf-8").count("- user: ") == 40
+    turns = Store(project / "both/ann").turns()
+    assert sorted(question for _, question, _ in turns) == sorted(f"{name}{n}" for name in "ab" for n in range(20))
+    for file in (notes, project / "both/ann/memory.sqlite"):
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
