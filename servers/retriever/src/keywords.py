@@ -104,7 +104,8 @@ class BM25S:
             for words in passages
         ]
         if not vocabulary:
-            vocabulary[""] = 0
+            # No word at all: one that no query has, for its scores divide by the mean length.
+            vocabulary[""], ids = 0, [np.zeros(1, dtype=np.int32) for _ in ids]
         index = _bm25s().BM25(method="lucene", k1=K1, b=B, dtype="float64")
         index.index((ids, vocabulary), show_progress=False)
         return cls(index)
