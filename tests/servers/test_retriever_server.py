@@ -340,8 +340,9 @@ async def test_project_memory_is_searched_by_user(retriever: StdioServer, tmp_pa
 
 async def test_rankings_are_scored(retriever: StdioServer) -> None:
     given = {"ret_ids": [["a", "b"], ["x", "g"], ["x"]], "gold_ids": [["a"], ["g", "h"], ["g"]]}
-    scores = (await retriever("score_rankings", **given))["ranking_scores"]
-    assert scores["per_query"] == {
+    scored = await retriever("score_rankings", **given)
+    scores = scored["ranking_scores"]
+    assert scored["per_query"] == {
         "recall@5": [1.0, 0.5, 0.0],
         "mrr": [1.0, 0.5, 0.0],
         "ndcg@10": [1.0, pytest.approx(0.6309 / 1.6309, abs=1e-4), 0.0],

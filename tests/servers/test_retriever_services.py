@@ -18,6 +18,8 @@ import yaml
 from fastmcp.exceptions import ToolError
 from stdio import ROOT, StdioServer, running
 
+from workbench.api.pipeline_tests import PipelineRunner
+
 
 class WebServices:
     """The four services by their own protocols on one local address; ``asked`` has every request."""
@@ -144,6 +146,13 @@ async def test_services_that_can_not_be_asked(retriever: StdioServer) -> None:
         await retriever(
             "retriever_websearch", query_list=["x"], websearch_backend="exa", websearch_backend_configs=configs
         )
+
+
+async def test_the_shipped_pipeline_searches_the_web(ragwb_pipeline: PipelineRunner, web: WebServices) -> None:
+    configs = {"tavily": {"api_key": "k", "base_url": web.url}}
+    run = await ragwb_pipeline("pipelines/web_search.yaml", sets={"retriever.websearch_backend_configs": configs})
+    questions, passages = run.variable("q_ls"), run.variable("ret_psg")
+    assert passages == [[f"about {question}", f"more of {question}"] for question in questions]
 
 
 @pytest.fixture(scope="module")

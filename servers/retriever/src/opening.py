@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from collections.abc import Mapping
@@ -36,7 +37,8 @@ async def open_retriever(settings: Mapping[str, Any], progress: Progress = silen
     retriever.keywords = Keywords(words, Path(output_path(words["save_path"])) if words.get("save_path") else None)
     batch_size = int(settings.get("batch_size") or 64)
     model = str(settings.get("model_name_or_path") or "")
-    retriever.embedder = embedder_class(model, configs.get(backend) or {}, batch_size)
+    # A large model loads for many seconds: the server goes on answering meanwhile.
+    retriever.embedder = await asyncio.to_thread(embedder_class, model, configs.get(backend) or {}, batch_size)
     if index_class is not None:
         index_configs = (settings.get("index_backend_configs") or {}).get(index_backend) or {}
         retriever.index = index_class(index_configs, retriever.embedder.name, corpus)
