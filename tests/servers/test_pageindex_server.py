@@ -110,6 +110,24 @@ async def test_a_prompt_asks_for_a_section(pageindex: StdioServer) -> None:
     assert result.messages[0].content.text == "<a> & b? of\n[1] x"
 
 
+async def test_a_models_summaries_are_kept(pageindex: StdioServer) -> None:
+    source = {"raw_corpus_path": "documents.jsonl", "tree_path": "summaries.json"}
+    await pageindex("pageindex_index", **source, section_words=9, overwrite=True)
+    await pageindex("pageindex_init", **source)
+    sections = (await pageindex("pageindex_sections"))["section_ls"]
+    assert len(sections) == 5
+    assert sections[0].startswith("## Wheels")
+    answers = ["<think>hm</think>about\nwheels", "", "c", "d", "one two three"]
+    await pageindex("pageindex_keep_summaries", ans_ls=answers, tree_path="summaries.json", summary_words=2)
+    await pageindex("pageindex_init", **source)
+    _, [menu] = await walk(pageindex, [[""]], "1")
+    assert menu.startswith("[1] Wheels: about wheels\n")
+    _, [menu] = await walk(pageindex, [[""]], "2")
+    assert menu.endswith(": one two ...")
+    with pytest.raises(ToolError, match="1 summaries for 5 sections"):
+        await pageindex("pageindex_keep_summaries", ans_ls=["x"], tree_path="summaries.json")
+
+
 async def test_what_can_not_be(pageindex: StdioServer, tmp_path: Path) -> None:
     await init(pageindex)
     with pytest.raises(ToolError, match="as long as each other: q_ls 1, node_ls 1, ans_ls 2"):

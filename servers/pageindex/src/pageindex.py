@@ -15,7 +15,7 @@ from typing import Any
 from fastmcp.exceptions import ToolError
 from jinja2 import StrictUndefined, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
-from tree import Node, Tree, TreeError, build, load, save
+from tree import Node, Tree, TreeError, build, load, save, shortened
 
 from workbench.cases.keywords import KeywordIndex
 from workbench.mcp.kit import ToolServer, call_items, find_file, output_path
@@ -52,6 +52,35 @@ def pageindex_init(raw_corpus_path: str, tree_path: str) -> None:
     tree = load(output_path(tree_path), find_file(raw_corpus_path))
 
 
+@app.tool(output="->section_ls")
+def pageindex_sections() -> dict[str, Any]:
+    """The texts of all sections that have none below them, for ``pageindex_keep_summaries`` to be summarised."""
+    own = _tree()
+    return {"section_ls": [own.text(node) for node in _leaves(own)]}
+
+
+@app.prompt(output="section_ls,pageindex_summary_template->prompt_ls")
+def pageindex_summarise(section_ls: list[str], pageindex_summary_template: str) -> list[str]:
+    """Ask for a summary of each section."""
+    return _rendered(pageindex_summary_template, [{"section": text} for text in section_ls])
+
+
+@app.tool(output="ans_ls,tree_path,summary_words->")
+def pageindex_keep_summaries(ans_ls: list[str], tree_path: str, summary_words: int = 30) -> dict[str, Any]:
+    """Keep a model's summaries of ``pageindex_sections`` in the tree; an empty one leaves what was there."""
+    own, path = _tree(), output_path(tree_path)
+    leaves = _leaves(own)
+    if len(ans_ls) != len(leaves):
+        raise TreeError(f"{len(ans_ls)} summaries for {len(leaves)} sections: they must be those of pageindex_sections")
+    kept = 0
+    for node, answer in zip(leaves, ans_ls, strict=True):
+        text = " ".join(_THOUGHT.sub("", answer).split())
+        if text:
+            node.summary, kept = shortened(text, summary_words), kept + 1
+    save(own, path)
+    return {"done": f"{path}: {kept} summaries of {len(leaves)} sections kept"}
+
+
 @app.tool(output="q_ls->node_ls,menu_ls")
 def pageindex_start(q_ls: list[str]) -> dict[str, Any]:
     """Each question at the root of the tree, with the documents to choose from."""
@@ -63,14 +92,8 @@ def pageindex_start(q_ls: list[str]) -> dict[str, Any]:
 def pageindex_choose(q_ls: list[str], menu_ls: list[str], pageindex_template: str) -> list[str]:
     """Ask which sections may answer the question."""
     _check_lengths(q_ls=q_ls, menu_ls=menu_ls)
-    file = find_file(pageindex_template)
-    try:
-        template = SandboxedEnvironment(undefined=StrictUndefined).from_string(file.read_text(encoding="utf-8"))
-        return [template.render(question=q, sections=m) for q, m in zip(q_ls, menu_ls, strict=True)]
-    except OSError as error:
-        raise ToolError(f"{file}: the template can't be read (pageindex.pageindex_template)") from error
-    except TemplateError as error:
-        raise ToolError(f"{file}: {error}; the template has `question` and `sections`") from error
+    given = [{"question": q, "sections": m} for q, m in zip(q_ls, menu_ls, strict=True)]
+    return _rendered(pageindex_template, given)
 
 
 @app.tool(output="q_ls,node_ls,ans_ls,most_sections->node_ls,menu_ls")
@@ -153,6 +176,23 @@ def _pages(node: Node) -> str:
         return ""
     first, last = node.pages
     return f" (page {first})" if first == last else f" (pages {first} to {last})"
+
+
+def _rendered(template: str, values: Sequence[dict[str, str]]) -> list[str]:
+    """The template with each of the values. Raises ``ToolError`` that names the file and what it may use."""
+    file = find_file(template)
+    try:
+        made = SandboxedEnvironment(undefined=StrictUndefined).from_string(file.read_text(encoding="utf-8"))
+        return [made.render(**value) for value in values]
+    except OSError as error:
+        raise ToolError(f"{file}: the template can't be read") from error
+    except TemplateError as error:
+        names = ", ".join(values[0]) if values else ""
+        raise ToolError(f"{file}: {error}; the template has {names}") from error
+
+
+def _leaves(own: Tree) -> list[Node]:
+    return [node for node in own.nodes.values() if node.id and not node.children]
 
 
 def _tree() -> Tree:

@@ -106,7 +106,7 @@ def load(path: Path, corpus: Path) -> Tree:
 def summary(tree: Tree, node: Node, words: int) -> str:
     """The titles of its sections, or the first sentences of its own text, as far as ``words`` words."""
     if node.children:
-        return _cut("; ".join(tree.nodes[child].title for child in node.children), words)
+        return shortened("; ".join(tree.nodes[child].title for child in node.children), words)
     lines = (
         line for line in tree.text(node).splitlines() if line.strip("# \t") != node.title and not _RULE.match(line)
     )
@@ -115,10 +115,11 @@ def summary(tree: Tree, node: Node, words: int) -> str:
         if chosen and len(" ".join([*chosen, sentence]).split()) > words:
             break
         chosen.append(sentence)
-    return _cut(" ".join(chosen), words)
+    return shortened(" ".join(chosen), words)
 
 
-def _cut(text: str, words: int) -> str:
+def shortened(text: str, words: int) -> str:
+    """The first words of a text."""
     parts = text.split()
     return text if len(parts) <= words else " ".join(parts[:words]) + " ..."
 

@@ -26,11 +26,13 @@ class Origin:
     size: int
     mtime_ns: int
     """Of the corpus file, so that one that has not been touched need not be read again."""
+    passages: int = 0
+    """How many there were."""
 
     @classmethod
     def of(cls, corpus: Corpus, settings: Mapping[str, Any]) -> Origin:
         """What is made of this corpus now."""
-        return cls(corpus.fingerprint, dict(settings), corpus.stamp.size, corpus.stamp.mtime_ns)
+        return cls(corpus.fingerprint, dict(settings), corpus.stamp.size, corpus.stamp.mtime_ns, len(corpus))
 
     @property
     def stamp(self) -> Stamp:
@@ -64,7 +66,8 @@ def check_origin(path: Path, corpus: Corpus, settings: Mapping[str, Any], remake
         if kept.settings.get(name) != value
     ]
     if kept.corpus != corpus.fingerprint:
-        differing.append(f"another corpus than {corpus.path} is now ({kept.corpus[:8]}, now {corpus.fingerprint[:8]})")
+        counts = f"{kept.passages} passages, now {len(corpus)}" if kept.passages != len(corpus) else "other passages"
+        differing.append(f"another corpus than {corpus.path} is now ({counts})")
     if differing:
         raise OriginError(f"{path} was made with {' and '.join(differing)}: its results would be wrong. {remake}")
 

@@ -99,7 +99,7 @@ async def retriever_batch_search(
     return batched(found, batch_query_list)
 
 
-@app.tool(output="q_ls,top_k,query_instruction,current_user_id->project_memory_content")
+@app.tool(output="q_ls,top_k,query_instruction,current_user_id,memory_folder->project_memory_content")
 async def retriever_project_memory_search(
     query_list: list[str],
     top_k: int = 5,
