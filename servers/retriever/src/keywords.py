@@ -108,6 +108,8 @@ class BM25S:
             vocabulary[""], ids = 0, [np.zeros(1, dtype=np.int32) for _ in ids]
         index = _bm25s().BM25(method="lucene", k1=K1, b=B, dtype="float64")
         index.index((ids, vocabulary), show_progress=False)
+        # Its Lucene variant leaves out the factor k1 + 1, which is the same for all.
+        index.scores["data"] *= K1 + 1
         return cls(index)
 
     @classmethod
@@ -123,8 +125,7 @@ class BM25S:
         known = [word for word in words if word and word in self._index.vocab_dict]
         if not known:
             return np.zeros(self._index.scores["num_docs"])
-        # Its Lucene variant leaves out the factor k1 + 1, which is the same for all.
-        found: Scores = self._index.get_scores(known) * (K1 + 1)
+        found: Scores = self._index.get_scores(known)
         return found
 
 
