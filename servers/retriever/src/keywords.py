@@ -34,6 +34,8 @@ RANKERS = Backends(
 LARGE = 20_000
 """Passages from which on bm25s is taken, where it is installed: rank_bm25 looks at every passage for every word."""
 K1, B = 1.5, 0.75
+LAYOUT = 1
+"""Of a saved index; one of another layout is refused."""
 FILES = frozenset(
     ["tokens.json", "bm25_tokens.json", "vocab.index.json", "params.index.json", "corpus.jsonl", "corpus.mmindex.json"]
     + ["vocab.tokenizer.json", "stopwords.tokenizer.json"]
@@ -98,9 +100,7 @@ class BM25S:
 
         vocabulary: dict[str, int] = {}
         ids = [
-            np.fromiter(
-                (vocabulary.setdefault(word, len(vocabulary)) for word in words), dtype=np.int32, count=len(words)
-            )
+            np.array([vocabulary.setdefault(word, len(vocabulary)) for word in words], dtype=np.int32)
             for words in passages
         ]
         if not vocabulary:
@@ -187,7 +187,7 @@ class Keywords:
         return "bm25s" if passages >= LARGE and is_installed("bm25s") else "rank_bm25"
 
     def _settings(self) -> dict[str, Any]:
-        return {"tokenizer": self.tokenizer, "k1": K1, "b": B}
+        return {"tokenizer": self.tokenizer, "k1": K1, "b": B, "layout": LAYOUT}
 
 
 def best(scores: Scores, top_k: int) -> list[int]:
