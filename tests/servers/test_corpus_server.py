@@ -218,6 +218,15 @@ async def test_a_book_in_the_order_of_its_spine(corpus: StdioServer, tmp_path: P
     assert await text_of(corpus, tmp_path / "tide.epub") == "FIRST the tide & the mill.\n\nSECOND it falls."
 
 
+async def test_a_book_in_one_file_of_xml(corpus: StdioServer, tmp_path: Path) -> None:
+    (tmp_path / "b.fb2").write_text(
+        '<?xml version="1.0" encoding="utf-8"?><FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0"><body>'
+        "<section><title><p>Tide</p></title><p>It rises.</p><p>It falls.</p></section></body></FictionBook>",
+        encoding="utf-8",
+    )
+    assert await text_of(corpus, tmp_path / "b.fb2") == "Tide\n\nIt rises.\n\nIt falls."
+
+
 @pytest.mark.parametrize(
     ("encoding", "text"),
     [

@@ -124,9 +124,14 @@ async def test_what_can_not_be(retriever: StdioServer, tmp_path: Path) -> None:
         await init(retriever, tmp_path, backend="wordllama", index_backend="fais")
     with pytest.raises(ToolError, match="tokenizer 'gpt'; use auto, words or jieba"):
         await init(retriever, tmp_path, backend_configs={"bm25": {"tokenizer": "gpt"}})
-    await init(retriever, tmp_path, backend="wordllama")
-    with pytest.raises(ToolError, match="'wiki' can't be used: faiss has no collections"):
-        await search(retriever, "a", collection_name="wiki")
+    await init(retriever, tmp_path, backend="wordllama", collection_name="wiki")
+    assert await search(retriever, "mill", top_k=1) == await search(retriever, "mill", top_k=1, collection_name="wiki")
+    with pytest.raises(ToolError, match="'pages' can't be used beside 'wiki': faiss has no collections"):
+        await search(retriever, "a", collection_name="pages")
+    for tool, options in {"retriever_init": {"corpus_path": "x", "model_name_or_path": "", "backend_configs": {},
+                                             "batch_size": 1}, "retriever_embed": {}}.items():  # fmt: skip
+        with pytest.raises(ToolError, match="images are not embedded"):
+            await retriever(tool, is_multimodal=True, **options)
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,8 @@ async def retriever_embed(
     embedding_path: str | None = None, overwrite: bool = False, is_multimodal: bool = False
 ) -> dict[str, Any]:
     """Embed the corpus into a file."""
+    if is_multimodal:
+        raise ToolError("retriever.is_multimodal: images are not embedded by the backends here; set it to false")
     path = Path(output_path(embedding_path or "output/embedding.npy"))
     return {"done": await retriever.embed(path, overwrite, telling("embedded"))}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
@@ -34,13 +35,14 @@ class FlatIndex(ABC):
         self.path = Path(output_path(given)) if given else None
         self.model = model
         self.corpus = corpus
+        self._collection: str | None = None
 
     @property
     def in_memory(self) -> bool:
         return self.path is None
 
     def load(self, collection: str) -> bool:
-        self._refuse(collection)
+        self._accept(collection)
         if self.path is None or not self.path.is_file():
             return False
         check_origin(self.path, self._corpus(), self._settings(), REMAKE)
@@ -65,7 +67,7 @@ class FlatIndex(ABC):
             self._close()
 
     def make(self, vectors: Vectors, collection: str, overwrite: bool, corpus: Corpus) -> str:
-        self._refuse(collection)
+        self._accept(collection)
         self.corpus = corpus
         if self.path is None:
             self._build(vectors)
@@ -80,7 +82,7 @@ class FlatIndex(ABC):
         return f"{self.path}: {len(vectors)} vectors"
 
     def search(self, queries: Vectors, top_k: int, where: Where, collection: str) -> list[list[Hit]]:
-        self._refuse(collection)
+        self._accept(collection)
         allowed = self._corpus().allowed(where) if where else None
         count = self._size() if allowed is None else int(allowed.sum())
         if not count:
@@ -103,12 +105,16 @@ class FlatIndex(ABC):
             raise VectorIndexError(f"the index backend {self.backend} needs the corpus (retriever.corpus_path)")
         return self.corpus
 
-    def _refuse(self, collection: str) -> None:
-        """A file holds one index; its parameter is there for the backends that keep many."""
-        if collection:
+    def _accept(self, collection: str) -> None:
+        """A file holds one index, whatever it is called. Raises ``VectorIndexError`` if a second one is asked for."""
+        if self._collection is None:
+            self._collection = collection
+            if collection:
+                print(f"collection {collection!r}: {self.backend} has one, its file (index_path)", file=sys.stderr)
+        elif collection not in ("", self._collection):
             raise VectorIndexError(
-                f"retriever.collection_name: {collection!r} can't be used: {self.backend} has no collections, "
-                "it is one file (index_path); qdrant and milvus have them"
+                f"retriever.collection_name: {collection!r} can't be used beside {self._collection or 'the index'!r}: "
+                f"{self.backend} has no collections, it is one file (index_path); qdrant and milvus have them"
             )
 
     def close(self) -> None:
