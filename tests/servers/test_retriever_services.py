@@ -16,7 +16,7 @@ import pytest
 import pytest_asyncio
 import yaml
 from fastmcp.exceptions import ToolError
-from stdio import ROOT, StdioServer, running
+from stdio import StdioServer, running
 
 from workbench.api.pipeline_tests import PipelineRunner
 
@@ -163,7 +163,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     corpus.write_text('{"id": "m", "contents": "the salt mill"}\n{"id": "l", "contents": "the north light"}\n')
     parameters = folder / "rag_parameter.yaml"
     parameters.write_text(yaml.safe_dump({"retriever": {"corpus_path": str(corpus), "backend": "wordllama"}}))
-    command = [sys.executable, str(ROOT / "servers/retriever/src/serving.py"), str(parameters), "--port", "0"]
+    command = [sys.executable, "-m", "workbench.cli.main", "serve", str(parameters), "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         line = next(line for line in process.stderr if "running on" in line)
@@ -204,8 +204,8 @@ async def test_an_address_that_serves_no_retriever(retriever: StdioServer, web: 
 
 def test_parameters_that_are_no_retrievers(tmp_path: Path) -> None:
     (tmp_path / "p.yaml").write_text("a: 1\n")
-    command = [sys.executable, str(ROOT / "servers/retriever/src/serving.py"), str(tmp_path / "p.yaml")]
+    command = [sys.executable, "-m", "workbench.cli.main", "serve", str(tmp_path / "p.yaml")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "no retriever parameters in it" in done.stderr
     assert "Traceback" not in done.stderr

@@ -1,6 +1,6 @@
 """One retriever for several pipelines: a small HTTP server with the protocol of ``retriever_deploy_search``.
 
-    python servers/retriever/src/serving.py PARAMETER_FILE [--host 127.0.0.1] [--port 64501]
+    ragwb serve PARAMETER_FILE [--host 127.0.0.1] [--port 64501]
 
 The file is a pipeline's parameter file (its part ``retriever``) or a server's parameter.yaml.
 ``POST /search`` takes ``{"query_list": [...], "top_k": 5, "query_instruction": ""}`` and gives
@@ -20,6 +20,9 @@ import yaml
 from fastmcp.exceptions import ToolError
 from opening import open_retriever
 from retrieval import Retriever, check_top_k
+
+from workbench.mcp.paths import project
+from workbench.pipeline.environment import Environment
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -86,7 +89,10 @@ def read_settings(file: Path) -> Mapping[str, Any]:
     settings = content.get("retriever", content) if isinstance(content, dict) else None
     if not isinstance(settings, dict) or "corpus_path" not in settings:
         raise ToolError(f"{file}: no retriever parameters in it (corpus_path, backend, ...)")
-    return settings
+    filled, missing = Environment(project()).expanded(settings)
+    if missing:
+        raise ToolError(f"{file}: not set in the environment: {', '.join(missing)}")
+    return dict(filled)
 
 
 def main() -> None:
@@ -103,7 +109,8 @@ def main() -> None:
         if retriever.index is None:
             retriever.make_keywords(overwrite=False)
     except ToolError as error:
-        sys.exit(str(error))
+        print(error, file=sys.stderr)
+        sys.exit(2)
     uvicorn.run(application(retriever), host=options.host, port=options.port, log_level="info")
 
 
