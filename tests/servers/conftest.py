@@ -8,8 +8,13 @@ from pathlib import Path
 
 import pytest
 from fake_endpoint import FakeEndpoint
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[2]
+
+# The same examples in every run, however busy the machine is.
+settings.register_profile("ragwb", deadline=None, derandomize=True, database=None)
+settings.load_profile("ragwb")
 
 for folder in sorted((ROOT / "servers").glob("*/src")):
     sys.path.insert(0, str(folder))

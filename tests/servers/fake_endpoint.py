@@ -52,6 +52,9 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path.endswith("/embeddings"):
             self._embeddings(body)
             return
+        if self.path.endswith("/rerank"):
+            self._rerank(body)
+            return
         behave = _CHAT.get(model, _stream)
         behave(self, body, self.endpoint.seen[model])
 
@@ -60,9 +63,46 @@ class _Handler(BaseHTTPRequestHandler):
             {"object": "embedding", "index": index, "embedding": [float("light" in text), float("mill" in text), 0.1]}
             for index, text in enumerate(body["input"])
         ]
-        if body["model"] == "short":
-            data = data[:-1]
+        match body["model"]:
+            case "short":
+                data = data[:-1]
+            case "dict":
+                self.answer(200, {"embeddings": [entry["embedding"] for entry in data]})
+                return
+            case "nan":
+                data[0]["embedding"] = [float("nan"), 1.0, 1.0]
+            case "locked":
+                self.error(401, "Wrong key.")
+                return
         self.answer(200, {"object": "list", "model": body["model"], "data": data[::-1]})
+
+    def _rerank(self, body: dict[str, Any]) -> None:
+        """Scored by the letters that a passage shares with words of the query, best first, as Cohere's API does."""
+        if body["model"] == "rerank-404":
+            self.answer(404, {"detail": "Not Found"})
+            return
+        if body["model"] == "rerank-noresults":
+            self.answer(200, {"scores": [0.5]})
+            return
+        if body["model"] == "locked":
+            self.error(401, "Wrong key.")
+            return
+        words = set(body["query"].lower().strip("?").split()) - {"the", "who"}
+        rows = [
+            {"index": n, "relevance_score": sum(word.rstrip("s") in text for word in words), "document": {"text": text}}
+            for n, text in enumerate(body["documents"])
+        ]
+        rows.sort(key=lambda row: -row["relevance_score"])
+        match body["model"]:
+            case "rerank-short":
+                rows = rows[:-1]
+            case "rerank-odd":
+                rows[0] = {"index": 99, "relevance_score": 1}
+            case "rerank-texts":
+                rows = [{"document": row["document"]["text"]} for row in rows]
+            case "rerank-documents":
+                rows = [{"document": row["document"]} for row in rows]
+        self.answer(200, {"results": rows})
 
     def answer(self, status: int, value: dict[str, Any], headers: dict[str, str] | None = None) -> None:
         """A JSON response."""

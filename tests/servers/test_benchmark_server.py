@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,10 @@ def test_a_broken_line_is_named_with_its_number(project: Path) -> None:
         ("data.jsonl", b'{"question": "\xff"}', "not UTF-8"),
     ],
 )
-def test_files_that_can_not_be_used(project: Path, name: str, text: str | bytes, words: str) -> None:
+def test_files_that_can_not_be_used(
+    project: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str | bytes, words: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ToolError) as failure:
         get(project, text, name)
     assert words in str(failure.value)

@@ -1,209 +1,368 @@
-"""The retriever server: corpora, BM25, embeddings, index files."""
+"""The retriever server over stdio: corpora, BM25, embeddings, index files, hybrid search."""
 
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import embedders
 import pytest
-import retriever
+import pytest_asyncio
 import yaml
 from fake_endpoint import FakeEndpoint
-from fastmcp import Client
 from fastmcp.exceptions import ToolError
-from passages import CorpusError, read_corpus
-
-from workbench.cases.keywords import KeywordIndex, tokenize
+from stdio import ROOT, StdioServer, running
 
 PASSAGES = ["salt mill of Marl", "keeper of the north light", "the last document is about ferries"]
+CHINESE = [
+    "北灯塔由伊内斯看守，灯每晚八点亮起。",
+    "盐坊建在马罗镇的河边。",
+    "集市每年五月九日在码头开门。",
+    "渡船清晨六点离开码头。",
+]
 
 
-@pytest.fixture(autouse=True)
-def _fresh() -> Iterator[None]:
-    retriever.retriever = retriever.Retriever()
-    yield
-    retriever.retriever = retriever.Retriever()
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def retriever(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[StdioServer]:
+    async with running("retriever", tmp_path_factory.mktemp("retriever")) as server:
+        yield server
 
 
-def write(path: Path, texts: Sequence[str]) -> str:
-    path.write_text("".join(json.dumps({"id": n, "contents": t}) + "\n" for n, t in enumerate(texts)))
-    return path.name
+def write(path: Path, records: Sequence[str | dict[str, Any]]) -> str:
+    lines = (
+        record if isinstance(record, dict) else {"id": str(n), "contents": record} for n, record in enumerate(records)
+    )
+    path.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+    return str(path)
 
 
-def init(project: Path, texts: Sequence[str] = PASSAGES, **options: Any) -> None:
+async def init(
+    server: StdioServer, folder: Path, records: Sequence[str | dict[str, Any]] = PASSAGES, **options: Any
+) -> None:
     settings = {"backend": "bm25", "backend_configs": {}, "batch_size": 8, "model_name_or_path": "", **options}
-    retriever.retriever_init(corpus_path=write(project / "corpus.jsonl", texts), **settings)
+    await server("retriever_init", corpus_path=write(folder / "corpus.jsonl", records), **settings)
 
 
-def bm25(*queries: str, top_k: int = 5) -> list[list[str]]:
-    return retriever.bm25_search(list(queries), top_k)["ret_psg"]
+async def bm25(server: StdioServer, *queries: str, top_k: int = 5) -> list[list[str]]:
+    found: list[list[str]] = (await server("bm25_search", query_list=list(queries), top_k=top_k))["ret_psg"]
+    return found
 
 
-def search(*queries: str, top_k: int = 5) -> list[list[str]]:
-    return retriever.retriever_search(list(queries), top_k)["ret_psg"]
-
-
-def test_a_term_in_half_of_the_passages_counts() -> None:
-    index = KeywordIndex.of_texts(["red kiln fires clay", "blue kiln cools slowly", "lake ferry", "harbour ferry"])
-    scores = index.scores("kiln")
-    assert scores[0] == scores[1] > 0 == scores[2] == scores[3]
-    assert index.search("kiln", 4) == [0, 1]
-
-
-def test_chinese_is_found_without_blanks() -> None:
-    texts = [
-        "北灯塔由伊内斯看守，灯每晚八点亮起。",
-        "盐坊建在马罗镇的河边。",
-        "集市每年五月九日在码头开门。",
-        "渡船清晨六点离开码头。",
+async def search(server: StdioServer, *queries: str, top_k: int = 5, **options: Any) -> list[list[str]]:
+    found: list[list[str]] = (await server("retriever_search", query_list=list(queries), top_k=top_k, **options))[
+        "ret_psg"
     ]
-    index = KeywordIndex.of_texts(texts)
-    first = [index.search(q, 2)[0] for q in ("谁看守北灯塔", "马罗镇的盐坊在哪里", "Ferry 渡船 几点")]
-    assert first == [0, 1, 3]
-    assert tokenize("Ａ 渡船") == ["a", "渡", "船", "渡船"]
+    return found
 
 
-def test_bm25_search_works_right_after_the_index_and_without_it(project: Path) -> None:
-    init(project)
-    assert bm25("salt") == [[PASSAGES[0]]]
-    init(project)
-    retriever.bm25_index()
-    assert bm25("the light", "zebra", top_k=2) == [[PASSAGES[1], PASSAGES[2]], []]
+async def test_before_init_each_step_says_what_must_come_first(tmp_path: Path) -> None:
+    async with running("retriever", tmp_path) as server:
+        for tool, arguments in {
+            "bm25_search": {"query_list": ["a"]},
+            "retriever_search": {"query_list": ["a"]},
+            "bm25_index": {},
+            "retriever_embed": {},
+            "hybrid_search": {"query_list": ["a"]},
+        }.items():
+            with pytest.raises(ToolError, match=r"retriever\.retriever_init must come before"):
+                await server(tool, **arguments)
 
 
-def test_nothing_is_padded_and_nothing_searched_for_no_query(project: Path) -> None:
-    init(project, backend="wordllama")
-    assert search() == bm25() == []
-    assert search("", "There is no query.", top_k=2) == [[], []]
-    assert bm25(" ", "There is no query.") == [[], []]
-    [found] = search("document", top_k=10)
-    assert sorted(found) == sorted(PASSAGES)
+async def test_scores_and_ids_stand_with_their_passages(retriever: StdioServer, tmp_path: Path) -> None:
+    texts = {"a": "goat pen", "b": "spring fair", "c": "salt mill salt"}
+    records = [{"id": name, "contents": text} for name, text in texts.items()]
+    await init(retriever, tmp_path, records)
+    found = await retriever("bm25_search", query_list=["salt goat"], top_k=3)
+    assert (found["ret_ids"], found["ret_psg"]) == ([["c", "a"]], [["salt mill salt", "goat pen"]])
+    [scores] = found["ret_scores"]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[-1] > 0
 
 
-@pytest.mark.parametrize("call", [lambda: search("a"), lambda: bm25("a"), retriever.bm25_index])
-def test_search_before_init_says_what_must_come_first(call: Any) -> None:
-    with pytest.raises(ToolError, match=r"retriever\.retriever_init must come before"):
-        call()
+async def test_equal_passages_of_a_word_in_half_of_them(retriever: StdioServer, tmp_path: Path) -> None:
+    texts = ["red kiln fires clay", "blue kiln cools slowly", "lake ferry", "harbour ferry"]
+    await init(retriever, tmp_path, texts)
+    assert await bm25(retriever, "kiln", top_k=4) == [texts[:2]]
 
 
-def test_embedding_search_needs_a_backend_that_embeds(project: Path) -> None:
-    init(project)
-    with pytest.raises(ToolError, match="bm25 does not"):
-        search("a")
+@pytest.mark.parametrize("tokenizer", ["auto", "words", "jieba"])
+async def test_chinese_is_found_without_blanks(retriever: StdioServer, tmp_path: Path, tokenizer: str) -> None:
+    configs = {"bm25": {"lang": "zh", "tokenizer": tokenizer}}
+    await init(retriever, tmp_path, CHINESE, backend_configs=configs)
+    found = await bm25(retriever, "谁看守北灯塔", "马罗镇的盐坊在哪里", "Ferry 渡船 几点", top_k=2)
+    assert [hits[0] for hits in found] == [CHINESE[0], CHINESE[1], CHINESE[3]]
 
 
-def test_top_k_must_be_positive(project: Path) -> None:
-    init(project)
-    with pytest.raises(ToolError, match="top_k must be 1 or more"):
-        bm25("a", top_k=0)
+async def test_stopwords_are_not_counted(retriever: StdioServer, tmp_path: Path) -> None:
+    await init(retriever, tmp_path, backend_configs={"bm25": {"stopwords": ["the"]}})
+    assert await bm25(retriever, "the mill") == [[PASSAGES[0]]]
+
+
+async def test_nothing_is_padded_and_nothing_searched_for_no_query(retriever: StdioServer, tmp_path: Path) -> None:
+    await init(retriever, tmp_path, backend="wordllama")
+    for tool in ("retriever_search", "bm25_search", "hybrid_search"):
+        assert (await retriever(tool, query_list=[]))["ret_psg"] == []
+        assert (await retriever(tool, query_list=["", "There is no query.", " "]))["ret_psg"] == [[], [], []]
+        [found] = (await retriever(tool, query_list=["the document"], top_k=10))["ret_psg"]
+        assert len(found) == len(set(found)) <= 3
+    assert sorted((await search(retriever, "document", top_k=10))[0]) == sorted(PASSAGES)
+    batch = await retriever("retriever_batch_search", batch_query_list=[["mill", "light"], [], ["ferry"]], top_k=1)
+    assert batch["ret_psg_ls"] == [[[PASSAGES[0]], [PASSAGES[1]]], [], [[PASSAGES[2]]]]
+    assert batch["ret_ids_ls"] == [[["0"], ["1"]], [], [["2"]]]
+
+
+async def test_what_can_not_be(retriever: StdioServer, tmp_path: Path) -> None:
+    await init(retriever, tmp_path)
+    with pytest.raises(ToolError, match="top_k must be 1 or more; found 0"):
+        await bm25(retriever, "a", top_k=0)
+    with pytest.raises(ToolError, match="bm25, which does not embed"):
+        await search(retriever, "a")
+    with pytest.raises(ToolError, match=r"unknown retriever.backend 'bm26'; known are wordllama, .*did you mean bm25"):
+        await init(retriever, tmp_path, backend="bm26")
+    with pytest.raises(ToolError, match=r"unknown retriever.index_backend 'fais'.*did you mean faiss"):
+        await init(retriever, tmp_path, backend="wordllama", index_backend="fais")
+    with pytest.raises(ToolError, match="tokenizer 'gpt'; use auto, words or jieba"):
+        await init(retriever, tmp_path, backend_configs={"bm25": {"tokenizer": "gpt"}})
+    await init(retriever, tmp_path, backend="wordllama", collection_name="wiki")
+    assert await search(retriever, "mill", top_k=1) == await search(retriever, "mill", top_k=1, collection_name="wiki")
+    with pytest.raises(ToolError, match="'pages' can't be used beside 'wiki': faiss has no collections"):
+        await search(retriever, "a", collection_name="pages")
+    for tool, options in {"retriever_init": {"corpus_path": "x", "model_name_or_path": "", "backend_configs": {},
+                                             "batch_size": 1}, "retriever_embed": {}}.items():  # fmt: skip
+        with pytest.raises(ToolError, match="images are not embedded"):
+            await retriever(tool, is_multimodal=True, **options)
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("content", "message"),
     [
-        ('{"contents": "a"}\n\n{"contents": \n', r"c\.jsonl:3: not JSON"),
-        ('{"text": "a"}\n', r"c\.jsonl:1: a passage needs the key `contents`; found: text"),
-        ('{"contents": 1}\n', r"c\.jsonl:1: `contents` must be text"),
-        ("\n", "holds no passages"),
+        (b'{"contents": "a"}\n\n{"contents": \n', r"c\.jsonl:3: not JSON"),
+        (b'{"text": "a"}\n', r"c\.jsonl:1: a passage needs the key `contents`; found: text"),
+        (b'\n{"contents": 1}\n', r"c\.jsonl:2: `contents` must be text"),
+        (b'{"contents": "\xff\xfe"}\n', r"c\.jsonl:1: not UTF-8"),
+        (b"\n", "holds no passages"),
+        (None, "there is no such corpus"),
     ],
 )
-def test_a_bad_corpus_is_named_with_its_line(tmp_path: Path, text: str, message: str) -> None:
-    (tmp_path / "c.jsonl").write_text(text)
-    with pytest.raises(CorpusError, match=message):
-        read_corpus(tmp_path / "c.jsonl")
+async def test_a_bad_corpus_is_named_with_its_line(
+    retriever: StdioServer, tmp_path: Path, content: bytes | None, message: str
+) -> None:
+    if content is not None:
+        (tmp_path / "c.jsonl").write_bytes(content)
+    with pytest.raises(ToolError, match=message):
+        await retriever(
+            "retriever_init", corpus_path=str(tmp_path / "c.jsonl"), backend="bm25",
+            backend_configs={}, batch_size=8, model_name_or_path="",
+        )  # fmt: skip
 
 
-def test_a_bom_and_crlf_are_no_part_of_a_passage(tmp_path: Path) -> None:
-    (tmp_path / "c.jsonl").write_bytes('\ufeff{"contents": "a"}\r\n{"contents": "b"}\r\n'.encode())
-    assert read_corpus(tmp_path / "c.jsonl").texts == ["a", "b"]
+async def test_a_bom_crlf_and_blank_lines_are_no_part_of_a_passage(retriever: StdioServer, tmp_path: Path) -> None:
+    (tmp_path / "c.jsonl").write_bytes('\ufeff{"contents": "a mill"}\r\n \r\n{"contents": "a ferry"}'.encode())
+    options: dict[str, Any] = {"backend": "bm25", "backend_configs": {}, "batch_size": 1, "model_name_or_path": ""}
+    await retriever("retriever_init", corpus_path=str(tmp_path / "c.jsonl"), **options)
+    found = await retriever("bm25_search", query_list=["ferry", "mill"])
+    assert (found["ret_psg"], found["ret_ids"]) == ([["a ferry"], ["a mill"]], [["1"], ["0"]])
+
+
+async def test_passages_that_repeat_are_told_and_each_found_once(retriever: StdioServer, tmp_path: Path) -> None:
+    await init(retriever, tmp_path, ["a mill", "a mill", "a ferry"])
+    assert f"{tmp_path}/corpus.jsonl: 1 of 3 passages repeat another" in retriever.said()
+    assert (await retriever("bm25_search", query_list=["mill"]))["ret_ids"] == [["0", "1"]]
 
 
 @pytest.mark.parametrize("index_backend", ["faiss", "numpy"])
-def test_the_nearest_passage_comes_first(project: Path, index_backend: str) -> None:
-    init(project, backend="wordllama", index_backend=index_backend)
-    assert [found[0] for found in search("lighthouse keeper", "flour mill", top_k=1)] == PASSAGES[1::-1]
+async def test_an_index_is_kept_and_read_again(retriever: StdioServer, tmp_path: Path, index_backend: str) -> None:
+    options: dict[str, Any] = {"backend": "wordllama", "index_backend": index_backend}
+    await init(retriever, tmp_path, **options)
+    fresh = await search(retriever, "lighthouse keeper", "flour mill")
+    assert [hits[0] for hits in fresh] == PASSAGES[1::-1]
+    options["index_backend_configs"] = {index_backend: {"index_path": str(tmp_path / "index/i.index")}}
+    await init(retriever, tmp_path, **options)
+    with pytest.raises(ToolError, match=r"no index yet: retriever\.retriever_embed and retriever\.retriever_index"):
+        await search(retriever, "light")
+    assert await retriever("retriever_embed", embedding_path=str(tmp_path / "e.npy")) == {
+        "done": f"{tmp_path}/e.npy: 3 vectors of 256 numbers"
+    }
+    assert retriever.progress[-1] == (3, 3, "3 of 3 passages embedded")
+    await retriever("retriever_index", embedding_path=str(tmp_path / "e.npy"))
+    assert await search(retriever, "lighthouse keeper", "flour mill") == fresh
+    await init(retriever, tmp_path, **options)
+    assert await search(retriever, "lighthouse keeper", "flour mill") == fresh
+    assert list(tmp_path.rglob("*.part")) == []
 
 
-@pytest.mark.parametrize("index_backend", ["faiss", "numpy"])
-def test_an_index_is_kept_and_read_again(project: Path, index_backend: str) -> None:
-    options = {"backend": "wordllama", "index_backend": index_backend}
-    options["index_backend_configs"] = {index_backend: {"index_path": "index/i.index"}}
-    init(project, **options)
-    with pytest.raises(ToolError, match="retriever_embed and retriever_index"):
-        search("light")
-    retriever.retriever_embed("index/e.npy")
-    retriever.retriever_index("index/e.npy")
-    found = search("light")
-    init(project, **options)
-    assert search("light") == found
+async def test_files_of_another_corpus_are_refused_and_made_anew(retriever: StdioServer, tmp_path: Path) -> None:
+    index, vectors = str(tmp_path / "i.index"), str(tmp_path / "e.npy")
+    options = {"index_backend_configs": {"faiss": {"index_path": index}}, "backend": "wordllama"}
+    await init(retriever, tmp_path, **options)
+    await retriever("retriever_embed", embedding_path=vectors)
+    await retriever("retriever_index", embedding_path=vectors)
+    await init(retriever, tmp_path, ["other"], **options)
+    for tool, arguments in {
+        "retriever_search": {"query_list": ["light"]},
+        "retriever_embed": {"embedding_path": vectors},
+        "retriever_index": {"embedding_path": vectors},
+    }.items():
+        with pytest.raises(ToolError, match=r"was made with another corpus .*overwrite: true"):
+            await retriever(tool, **arguments)
+    await retriever("retriever_embed", embedding_path=vectors, overwrite=True)
+    await retriever("retriever_index", embedding_path=vectors, overwrite=True)
+    assert await search(retriever, "light") == [["other"]]
 
 
-def test_files_of_another_corpus_are_refused(project: Path) -> None:
-    options: dict[str, Any] = {"index_backend_configs": {"faiss": {"index_path": "i.index"}}, "backend": "wordllama"}
-    init(project, **options)
-    retriever.retriever_embed("e.npy")
-    retriever.retriever_index("e.npy")
-    with pytest.raises(ToolError, match="made with another corpus"):
-        init(project, ["other"], **options)
-    (project / "i.index").unlink()
-    init(project, ["other"], **options)
-    for step in (retriever.retriever_embed, retriever.retriever_index):
-        with pytest.raises(ToolError, match="overwrite: true"):
-            step("e.npy")
-    retriever.retriever_embed("e.npy", overwrite=True)
-    retriever.retriever_index("e.npy")
-    assert search("light") == [["other"]]
+async def test_another_models_index_is_refused_with_both_numbers(
+    retriever: StdioServer, tmp_path: Path, endpoint: FakeEndpoint
+) -> None:
+    import faiss
+    import numpy as np
+
+    foreign = faiss.IndexFlatIP(6)
+    foreign.add(np.eye(6, dtype="float32")[:3])
+    faiss.write_index(foreign, str(tmp_path / "six.index"))
+    await init(
+        retriever, tmp_path, backend="openai",
+        backend_configs={"openai": {"base_url": endpoint.url, "model_name": "good"}},
+        index_backend_configs={"faiss": {"index_path": str(tmp_path / "six.index")}},
+    )  # fmt: skip
+    with pytest.raises(ToolError, match=r"vectors of 6 numbers, the model openai:.*good gives 3"):
+        await search(retriever, "light")
+    assert "vectors of 6 numbers" in retriever.said()
 
 
-def test_a_bm25_index_is_kept_and_one_of_another_corpus_refused(project: Path) -> None:
-    configs = {"bm25": {"save_path": "index/bm25"}}
+@pytest.mark.parametrize("library", ["rank_bm25", "bm25s"])
+async def test_a_bm25_index_is_kept_and_one_of_another_corpus_refused(
+    retriever: StdioServer, tmp_path: Path, library: str
+) -> None:
+    folder = tmp_path / "index" / "bm25"
+    configs = {"bm25": {"save_path": str(folder), "library": library}}
     for _ in range(2):
-        init(project, backend_configs=configs)
-        retriever.bm25_index()
-        assert bm25("salt") == [[PASSAGES[0]]]
-    init(project, ["other salt"], backend_configs=configs)
-    with pytest.raises(ToolError, match="another corpus"):
-        retriever.bm25_index()
-    retriever.bm25_index(overwrite=True)
-    assert bm25("salt") == [["other salt"]]
+        await init(retriever, tmp_path, backend_configs=configs)
+        await retriever("bm25_index")
+        assert await bm25(retriever, "salt") == [[PASSAGES[0]]]
+    await init(retriever, tmp_path, ["other salt"], backend_configs=configs)
+    with pytest.raises(ToolError, match="was made with another corpus"):
+        await retriever("bm25_index")
+    with pytest.raises(ToolError, match="was made with another corpus"):
+        await bm25(retriever, "salt")
+    await retriever("bm25_index", overwrite=True)
+    assert await bm25(retriever, "salt") == [["other salt"]]
+    configs["bm25"]["stopwords"] = ["salt"]
+    await init(retriever, tmp_path, ["other salt"], backend_configs=configs)
+    with pytest.raises(ToolError, match=r"another tokenizer .words, now words without salt"):
+        await bm25(retriever, "salt")
+    assert not any(file.suffix in (".pkl", ".pickle") for file in tmp_path.rglob("*"))
 
 
-def test_unknown_backends_are_named_with_the_known_ones(project: Path) -> None:
-    with pytest.raises(ToolError, match="unknown retriever backend 'bm26'; known are wordllama"):
-        init(project, backend="bm26")
-    with pytest.raises(ToolError, match="unknown index_backend 'milvus'; known are faiss and numpy"):
-        init(project, backend="wordllama", index_backend="milvus")
+async def test_a_folder_with_other_things_is_not_an_index_folder(retriever: StdioServer, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "mine.txt").write_text("keep me")
+    await init(retriever, tmp_path, backend_configs={"bm25": {"save_path": str(tmp_path / "notes")}})
+    with pytest.raises(ToolError, match=r"holds other files \(mine\.txt\); name a folder of its own"):
+        await retriever("bm25_index", overwrite=True)
+    assert (tmp_path / "notes" / "mine.txt").read_text() == "keep me"
 
 
-def test_sentence_transformers_says_how_to_get_it(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(ToolError, match="pip install torch sentence-transformers"):
-        init(project, backend="sentence_transformers")
+async def test_hybrid_search_fuses_filters_and_spreads(retriever: StdioServer, tmp_path: Path) -> None:
+    records = [
+        {"id": "a", "contents": "the salt mill of Marl", "year": 1900, "tags": ["mill"]},
+        {"id": "b", "contents": "the salt mill of Marl grinds salt", "year": 1950, "tags": ["mill", "salt"]},
+        {"id": "c", "contents": "a keeper of lights", "year": 2000, "tags": []},
+    ]
+    await init(retriever, tmp_path, records, backend="wordllama")
+
+    async def ids(query: str = "salt mill", **options: Any) -> list[str]:
+        found: list[str] = (await retriever("hybrid_search", query_list=[query], top_k=2, **options))["ret_ids"][0]
+        return found
+
+    assert set(await ids()) == {"a", "b"}
+    for searches in (["bm25"], ["dense"], ["bm25", "dense"]):
+        for fusion in ("rrf", "weighted"):
+            assert await ids(searches=searches, fusion=fusion, search_filter={"year": {"lt": 1950}}) == ["a"]
+    assert await ids(search_filter={"tags": "salt"}) == ["b"]
+    assert await ids(search_filter={"tags": ["salt", "none"], "year": {"gte": 1950}}) == ["b"]
+    assert await ids(search_filter={"year": {"in": [1]}}) == []
+    assert (await ids(mmr_lambda=0.1))[1] == "c"
+    for options, message in [
+        ({"searches": ["words"]}, "know bm25 and dense"),
+        ({"fusion": "sum"}, "known are rrf, weighted"),
+        ({"mmr_lambda": 2}, "between 0"),
+        ({"search_filter": {"year": {"above": 3}}}, "unknown operator 'above'"),
+    ]:
+        with pytest.raises(ToolError, match=message):
+            await ids(**options)
 
 
-def test_an_endpoint_embeds_in_any_order_and_is_checked(project: Path, endpoint: FakeEndpoint) -> None:
-    configs = {"openai": {"base_url": endpoint.url, "model_name": "good"}}
-    init(project, backend="openai", backend_configs=configs, batch_size=2)
-    assert search("a mill", "a light", top_k=1) == [[PASSAGES[0]], [PASSAGES[1]]]
-    configs["openai"]["model_name"] = "short"
-    with pytest.raises(ToolError, match="1 vectors for 2 texts"):
-        init(project, backend="openai", backend_configs=configs, batch_size=2)
+async def test_an_endpoint_embeds_in_any_order_and_is_checked(
+    retriever: StdioServer, tmp_path: Path, endpoint: FakeEndpoint
+) -> None:
+    openai: dict[str, Any] = {"base_url": endpoint.url, "model_name": "bge-m3:latest"}
+    options = {"backend": "openai", "backend_configs": {"openai": openai}, "batch_size": 2}
+    await init(retriever, tmp_path, **options)
+    assert await search(retriever, "a mill", "a light", top_k=1) == [[PASSAGES[0]], [PASSAGES[1]]]
+    assert endpoint.bodies[0]["model"] == "bge-m3:latest"
+    for model, message in [
+        ("short", r"asked http.* for \d vectors, got \d; nothing is kept"),
+        ("dict", r"answered without `data`: .*embeddings"),
+        ("nan", "no finite numbers for 2 texts"),
+        ("locked", r"answered 401: 'Wrong key.'; set the environment variable RETRIEVER_API_KEY"),
+    ]:
+        openai["model_name"] = model
+        with pytest.raises(ToolError, match=message):
+            await init(retriever, tmp_path, **options)
 
 
-def test_rows_have_length_one_or_zero() -> None:
-    rows = embedders.unit_rows([[3.0, 4.0], [0.0, 0.0]])
-    assert [[round(float(x), 4) for x in row] for row in rows] == [[0.6, 0.8], [0.0, 0.0]]
+async def test_infinity_takes_the_models_name_from_its_parameter(
+    retriever: StdioServer, tmp_path: Path, endpoint: FakeEndpoint
+) -> None:
+    configs = {"infinity": {"base_url": endpoint.url}}
+    await init(retriever, tmp_path, backend="infinity", backend_configs=configs, model_name_or_path="BAAI/bge")
+    assert await search(retriever, "a mill", top_k=1) == [[PASSAGES[0]]]
+    assert {body["model"] for body in endpoint.bodies} == {"BAAI/bge"}
 
 
-async def test_the_shipped_defaults_work(project: Path) -> None:
-    root = Path(__file__).resolve().parents[2]
-    defaults = yaml.safe_load((root / "servers/retriever/parameter.yaml").read_text())
-    async with Client(retriever.app) as client:
-        [tool] = [tool for tool in await client.list_tools() if tool.name == "retriever_init"]
-        await client.call_tool("retriever_init", {name: defaults[name] for name in tool.input_schema["properties"]})
-        result = await client.call_tool("retriever_search", {"query_list": ["Who is the keeper of the Gannet Light?"]})
-    assert "The keeper of the Gannet Light is Ada Fenwick." in result.structured_content["ret_psg"][0]
+async def test_project_memory_is_searched_by_user(retriever: StdioServer, tmp_path: Path) -> None:
+    project = tmp_path / "memory" / "ann" / "project"
+    project.mkdir(parents=True)
+    (project / "2026-01-02.md").write_text(
+        "# 2026-01-02\n\n## 10:00\n- user: Who keeps the light?\n- assistant: Ines.\n"
+        "\n## 11:00\n- user: Flour?\n- assistant: Ask the mill.\n"
+    )
+    await init(retriever, tmp_path, backend="wordllama")
+    options: dict[str, Any] = {"memory_folder": str(tmp_path / "memory"), "top_k": 1}
+    found = await retriever(
+        "retriever_project_memory_search", query_list=["lighthouse", ""], current_user_id="ann", **options
+    )
+    [[first], nothing] = found["project_memory_content"]
+    assert "Ines" in first
+    assert "Flour" not in first
+    assert nothing == []
+    nobody = await retriever("retriever_project_memory_search", query_list=["x"], current_user_id="bob", **options)
+    assert nobody == {"project_memory_content": [[]]}
+    with pytest.raises(ToolError, match="is no user id"):
+        await retriever("retriever_project_memory_search", query_list=["x"], current_user_id="../ann", **options)
+
+
+async def test_rankings_are_scored(retriever: StdioServer) -> None:
+    given = {"ret_ids": [["a", "b"], ["x", "g"], ["x"]], "gold_ids": [["a"], ["g", "h"], ["g"]]}
+    scored = await retriever("score_rankings", **given)
+    scores = scored["ranking_scores"]
+    assert scored["per_query"] == {
+        "recall@5": [1.0, 0.5, 0.0],
+        "mrr": [1.0, 0.5, 0.0],
+        "ndcg@10": [1.0, pytest.approx(0.6309 / 1.6309, abs=1e-4), 0.0],
+    }
+    assert (scores["recall@5"], scores["mrr"]) == (0.5, 0.5)
+    with pytest.raises(ToolError, match="2 rankings and 1 lists"):
+        await retriever("score_rankings", ret_ids=[[], []], gold_ids=[[]])
+
+
+async def test_the_shipped_defaults_work(retriever: StdioServer) -> None:
+    defaults = yaml.safe_load((ROOT / "servers/retriever/parameter.yaml").read_text())
+    tools = {tool.name: tool for tool in await retriever.client.list_tools()}
+    given = {name: defaults[name] for name in tools["retriever_init"].input_schema["properties"]}
+    await retriever("retriever_init", **given)
+    for name in ("retriever_search", "hybrid_search"):
+        given = {key: defaults[key] for key in tools[name].input_schema["properties"] if key in defaults}
+        found = await retriever(name, query_list=["Who is the keeper of the Gannet Light?"], **given)
+        assert "The keeper of the Gannet Light is Ada Fenwick." in found["ret_psg"][0]

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from fastmcp import Client
-from fastmcp.client.transports import StdioTransport
+from stdio import running
 
 ROOT = Path(__file__).resolve().parents[2]
 PIPELINES = sorted((ROOT / "pipelines").glob("*.yaml"))
@@ -77,10 +75,9 @@ def test_defaults_name_files_that_are_there(server: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("server", SERVERS, ids=lambda path: path.name)
-async def test_servers_start_over_stdio(server: Path) -> None:
-    script = server / "src" / f"{server.name}.py"
-    transport = StdioTransport(sys.executable, [str(script)], cwd=str(ROOT), keep_alive=False)
-    async with Client(transport) as client:
+async def test_servers_start_over_stdio(server: Path, tmp_path: Path) -> None:
+    async with running(server.name, tmp_path) as running_server:
+        client = running_server.client
         offered = [*await client.list_tools(), *await client.list_prompts()]
     annotated = [entry for entry in offered if "output" in ((entry.meta or {}).get("ragwb") or {})]
     assert len(annotated) == len(offered) - 1  # all but `build`

@@ -55,10 +55,16 @@ class KeywordIndex:
 
     def scores(self, query: str) -> list[float]:
         """One score per passage; 0 where it shares no word with the query."""
-        if self._ranker is None:
-            return [0.0] * len(self.tokens)
-        scores: list[float] = self._ranker.get_scores(tokenize(query)).tolist()
+        scores: list[float] = self.scores_of(tokenize(query)).tolist()
         return scores
+
+    def scores_of(self, words: Sequence[str]) -> Any:
+        """The same as an array, for a query that is cut into words already."""
+        if self._ranker is None:
+            import numpy as np
+
+            return np.zeros(len(self.tokens))
+        return self._ranker.get_scores(words)
 
 
 def _ranker(tokens: list[list[str]]) -> Any:

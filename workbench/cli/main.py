@@ -12,6 +12,7 @@ from pathlib import Path
 
 from workbench import __version__
 from workbench.cli.exits import Exit
+from workbench.cli.serve_command import add_serve_command, serve
 from workbench.cli.study_options import add_study_commands
 
 STUDIES = ("why", "diff", "export")
@@ -25,6 +26,7 @@ COMMANDS = (
     "new",
     "doctor",
     "trust",
+    "serve",
     "completion",
     "why",
     "diff",
@@ -94,6 +96,8 @@ def _dispatch(options: argparse.Namespace) -> int:
         from workbench.cli.trust_command import trust
 
         return trust(options)
+    if options.command == "serve":
+        serve(options)
     if options.command == "completion":
         from workbench.cli.completion_command import completion
 
@@ -199,6 +203,7 @@ def parser() -> argparse.ArgumentParser:
     way = trusting.add_mutually_exclusive_group()
     way.add_argument("--always", action="store_true", help="also when their code changes: you write it yourself")
     way.add_argument("--revoke", action="store_true", help="ask again about all programs of the project")
+    add_serve_command(commands)
     completing = commands.add_parser("completion", help="print a script that completes commands and options on Tab")
     completing.add_argument("shell", choices=("bash", "zsh", "fish"))
     for starting in (opening, running, building, resuming):

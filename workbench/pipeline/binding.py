@@ -115,7 +115,7 @@ def _named(spec: str, parameters: Mapping[str, ParameterValue]) -> InputSource:
 
 
 def _keys(path: str, inputs: Mapping[str, InputSource], parameters: Mapping[str, ParameterValue]) -> tuple[str, ...]:
-    """The keys of the part of a parameter that ``path`` names; none where it is not a map."""
+    """The keys, or entries, of the part of a parameter that ``path`` names; none where it is neither map nor list."""
     argument, *inner = path.split(".")
     source = inputs.get(argument, FromParameter(argument))
     value: Any = None
@@ -125,7 +125,7 @@ def _keys(path: str, inputs: Mapping[str, InputSource], parameters: Mapping[str,
         value = parameters[source.name].value
     for key in inner:
         value = value.get(key) if isinstance(value, Mapping) else None
-    return tuple(map(str, value)) if isinstance(value, Mapping) else ()
+    return tuple(map(str, value)) if isinstance(value, Mapping | list) else ()
 
 
 def names_of(declaration: ToolDeclaration) -> set[str]:

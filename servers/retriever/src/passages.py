@@ -1,67 +1,194 @@
-"""The corpus: passages from a JSON Lines file, and a fingerprint that tells one corpus from another."""
+"""The corpus: passages of a JSON Lines file, read when they are asked for, and a fingerprint of them."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import orjson
+from fastmcp.exceptions import ToolError
+from filters import Where, matches
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_BLOCK = 1 << 22
+"""Bytes that are read at once in search of line ends."""
+_BOM = b"\xef\xbb\xbf"
 
 
-class CorpusError(Exception):
+class CorpusError(ToolError):
     """The corpus can't be used. ``str()`` names the file, the line and the way out."""
 
 
 @dataclass(frozen=True)
+class Stamp:
+    """Size and time of a file: one that still has both is taken to be unchanged, as build tools do."""
+
+    size: int
+    mtime_ns: int
+
+    @classmethod
+    def of(cls, path: Path) -> Stamp:
+        """The file's own, now."""
+        about = path.stat()
+        return cls(about.st_size, about.st_mtime_ns)
+
+
 class Corpus:
     """Passages in the order of the file; an index refers to them by position."""
 
-    path: Path
-    texts: list[str]
+    def __init__(self, path: Path) -> None:
+        """Finds where lines begin, in one pass over the bytes. Raises ``CorpusError`` without a file or a line."""
+        if not path.is_file():
+            raise CorpusError(f"{path}: there is no such corpus (retriever.corpus_path)")
+        self.path = path
+        self.stamp = Stamp.of(path)
+        # Held open: a corpus that is written anew meanwhile does not get under these positions.
+        self._file = path.open("rb")
+        self._spans, self._lines = _line_spans(self._file)
+        self._known: str | None = None
+        self._allowed: dict[Where, np.ndarray[Any, Any]] = {}
+        if not len(self):
+            raise CorpusError(f"{path}: the corpus holds no passages")
+
+    def __len__(self) -> int:
+        return len(self._spans)
+
+    def record(self, position: int) -> dict[str, Any]:
+        """The whole record of a passage, with its metadata."""
+        start, end = self._spans[position].tolist()
+        return self._record(position, os.pread(self._file.fileno(), end - start, start))
+
+    def text(self, position: int) -> str:
+        """The passage."""
+        return str(self.record(position)["contents"])
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """All of them, in order, read in blocks."""
+        spans = self._spans.tolist()
+        block, block_start = b"", 0
+        for position, (start, end) in enumerate(spans):
+            if end > block_start + len(block):
+                block_start = start
+                block = os.pread(self._file.fileno(), max(_BLOCK, end - start), start)
+            yield self._record(position, block[start - block_start : end - block_start])
+
+    def allowed(self, where: Where) -> np.ndarray[Any, Any]:
+        """Which passages a filter lets through, one truth value each; kept for the next search."""
+        import numpy as np
+
+        if where not in self._allowed:
+            records = (matches(record, where) for record in self.records())
+            self._allowed[where] = np.fromiter(records, dtype=bool, count=len(self))
+        return self._allowed[where]
+
+    def texts(self) -> Iterator[str]:
+        """All passages, in order."""
+        return (record["contents"] for record in self.records())
 
     @property
     def fingerprint(self) -> str:
-        """A hash of all passages in order."""
-        return fingerprint(self.texts)
+        """A hash of all passages in order; reads and checks every line, unless it is known."""
+        if self._known is None:
+            self._known = self._read_all()
+        return self._known
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether every line has been read and found good, now or when an index was made of this very file."""
+        return self._known is not None
+
+    def trust(self, fingerprint: str, stamp: Stamp) -> None:
+        """Take over what was worked out for this very file before, where size and time say it is the same."""
+        if stamp == self.stamp:
+            self._known = fingerprint
+
+    def _read_all(self) -> str:
+        digest = hashlib.blake2b(digest_size=16)
+        seen: set[bytes] = set()
+        repeated = 0
+        for text in self.texts():
+            encoded = text.encode()
+            digest.update(len(encoded).to_bytes(8, "big"))
+            digest.update(encoded)
+            short = hashlib.blake2b(encoded, digest_size=8).digest()
+            repeated += short in seen
+            seen.add(short)
+        if repeated:
+            print(f"{self.path}: {repeated} of {len(self)} passages repeat another word for word", file=sys.stderr)
+        return digest.hexdigest()
+
+    def _record(self, position: int, line: bytes) -> dict[str, Any]:
+        return _record(line, lambda: f"{self.path}:{self._lines[position]}")
 
 
 def read_corpus(path: Path) -> Corpus:
-    """Read ``{"contents": ...}`` a line; blank lines, a byte order mark and CRLF are fine.
+    """A corpus of which every line is checked. Raises ``CorpusError``."""
+    corpus = Corpus(path)
+    _ = corpus.fingerprint
+    return corpus
 
-    Raises ``CorpusError``.
-    """
-    if not path.is_file():
-        raise CorpusError(f"{path}: there is no such corpus (retriever.corpus_path)")
+
+def passage_id(record: Mapping[str, Any], position: int) -> str:
+    """The record's own id as text, else its position."""
+    own = record.get("id")
+    return str(position if own is None else own)
+
+
+def _line_spans(file: BinaryIO) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Where the lines that hold something start and end in bytes (lines x 2), and their numbers from 1."""
+    import numpy as np
+
+    ends: list[np.ndarray[Any, Any]] = []
+    first = len(_BOM) if file.read(len(_BOM)) == _BOM else 0
+    at = file.seek(0)
+    while block := file.read(_BLOCK):
+        ends.append(np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n")) + at)
+        at += len(block)
+    stops = np.concatenate([*ends, [at]]).astype(np.int64)
+    starts = np.concatenate([[first], stops[:-1] + 1])
+    # A passage has at least {"contents":""}: what is shorter may be blank.
+    short = np.flatnonzero(stops - starts < len('{"contents":""}'))
+    blank = [n for n in short.tolist() if _is_blank(file, int(starts[n]), int(stops[n]))]
+    spans = np.delete(np.stack([starts, stops], axis=1), blank, axis=0)
+    return spans, np.delete(np.arange(1, len(stops) + 1), blank)
+
+
+def _is_blank(file: BinaryIO, start: int, end: int) -> bool:
+    file.seek(start)
+    return not file.read(max(0, end - start)).strip()
+
+
+def _record(line: bytes, place: Callable[[], str]) -> dict[str, Any]:
     try:
-        lines = path.read_bytes().decode("utf-8-sig").split("\n")
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise CorpusError(f"{path}:{line}: not UTF-8 ({error.reason}); save the file as UTF-8") from error
-    texts = [_contents(line, f"{path}:{number}") for number, line in enumerate(lines, start=1) if line.strip()]
-    if not texts:
-        raise CorpusError(f"{path}: the corpus holds no passages")
-    return Corpus(path, texts)
-
-
-def fingerprint(texts: Sequence[str]) -> str:
-    """A hash of texts in order."""
-    digest = hashlib.blake2b(digest_size=16)
-    for text in texts:
-        encoded = text.encode()
-        digest.update(len(encoded).to_bytes(8, "big") + encoded)
-    return digest.hexdigest()
-
-
-def _contents(line: str, place: str) -> str:
-    try:
-        record = json.loads(line)
-    except json.JSONDecodeError as error:
-        message = f"{place}: not JSON ({error.msg} at column {error.colno}): {line.strip()[:60]}"
-        raise CorpusError(message) from error
+        record = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        record = _loaded_slowly(line, place())
     if not isinstance(record, dict) or "contents" not in record:
         keys = ", ".join(record) if isinstance(record, dict) else type(record).__name__
-        raise CorpusError(f"{place}: a passage needs the key `contents`; found: {keys}")
+        raise CorpusError(f"{place()}: a passage needs the key `contents`; found: {keys}")
     if not isinstance(record["contents"], str):
-        raise CorpusError(f"{place}: `contents` must be text; found {type(record['contents']).__name__}")
-    return record["contents"]
+        raise CorpusError(f"{place()}: `contents` must be text; found {type(record['contents']).__name__}")
+    return record
+
+
+def _loaded_slowly(line: bytes, place: str) -> Any:
+    """What the fast reader refuses: NaN and lone surrogates, which are allowed, and mistakes, which are told."""
+    try:
+        text = line.decode()
+    except UnicodeDecodeError as error:
+        raise CorpusError(f"{place}: not UTF-8 ({error.reason}); save the file as UTF-8") from error
+    if not text.strip():
+        raise CorpusError(f"{place}: the line is blank")
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        message = f"{place}: not JSON ({error.msg} at column {error.colno}): {text.strip()[:60]}"
+        raise CorpusError(message) from error

@@ -3,26 +3,40 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from keywords import is_kept, load_keywords, save_keywords
-from passages import Corpus
-from vectors import Origin, VectorIndex, make_index, read_index, read_vectors, write_index, write_vectors
-
-from workbench.cases.keywords import KeywordIndex
+from fastmcp.exceptions import ToolError
+from filters import Where
+from hits import Hit, maximal_marginal_relevance
+from keywords import Keywords, best
+from origins import Origin, OriginError, check_origin, origin_file, write_origin, write_whole
+from passages import Corpus, passage_id
 
 if TYPE_CHECKING:
-    from embedders import Embedder
+    import numpy as np
+    from embedders import Embedder, Vectors
+    from indexes import VectorIndex
 
 NOT_QUERIES = frozenset({"", "There is no query."})
 """What stands for "no query" (the custom server writes the second): nothing is searched for it."""
+_EMBEDDED_AT_ONCE = 4096
+"""Passages between two words about progress."""
+_INIT_FIRST = "retriever.retriever_init must come before this step"
+_REMAKE = "Run retriever_embed with overwrite: true, or name another embedding_path"
+
+Progress = Callable[[int, int], Awaitable[None]]
+"""Told how many of how many passages are embedded."""
 
 
-class RetrievalError(Exception):
+class RetrievalError(ToolError):
     """A step came too early or asks for something impossible. ``str()`` says what to do."""
+
+
+async def silent(done: int, total: int) -> None:
+    """Tell nobody."""
 
 
 @dataclass
@@ -31,112 +45,195 @@ class Retriever:
 
     corpus: Corpus | None = None
     embedder: Embedder | None = None
-    index_backend: str = "faiss"
-    index_path: Path | None = None
-    keywords_folder: Path | None = None
     index: VectorIndex | None = None
-    keywords: KeywordIndex | None = None
+    keywords: Keywords | None = None
+    collection: str = ""
+    """The collection of retriever_init, for steps that name none."""
+    ready: set[str] = field(default_factory=set)
+    """Collections whose index is loaded and fits the model."""
 
-    def load_index(self) -> None:
-        """After ``retriever_init``: read the index file, or embed in memory where none is asked for."""
-        if self.index_path is None:
-            self.index = make_index(self.index_backend, self._embedder().embed(self._corpus().texts))
-        elif self.index_path.is_file():
-            self.index = read_index(self.index_backend, self.index_path, self._origin())
+    async def load_index(self, progress: Progress = silent) -> None:
+        """After ``retriever_init``: open the saved index, or embed in memory where none is to be kept."""
+        if self.index is None or self.embedder is None:
+            return
+        if self.index.in_memory:
+            corpus = self.need_corpus()
+            self.index.make(await self._embed_corpus(corpus, progress), self.collection, True, corpus)
+            self.ready.add(self.collection)
         else:
-            print(
-                f"no index at {self.index_path} yet: retriever_embed and retriever_index make it",
-                file=sys.stderr,
-            )
+            try:
+                if not await self._open(self.collection):
+                    print("no index yet: retriever_embed and retriever_index make it", file=sys.stderr)
+            except ToolError as error:
+                # The next steps may make it anew; a search would be refused with the same words.
+                print(error, file=sys.stderr)
 
-    def embed(self, path: Path, overwrite: bool) -> None:
+    async def embed(self, path: Path, overwrite: bool, progress: Progress = silent) -> str:
         """Embed the corpus into a ``.npy`` file; one that is there and fits is kept, unless ``overwrite``."""
+        import numpy as np
+
         if path.suffix != ".npy":
             raise RetrievalError(f"retriever.embedding_path must end in .npy; found {path}")
-        if path.exists() and not overwrite:
-            read_vectors(path, self._origin())
-            print(f"{path} is there and fits; kept (overwrite: true makes it anew)", file=sys.stderr)
-            return
-        write_vectors(path, self._embedder().embed(self._corpus().texts), self._origin())
+        corpus, settings = self.need_corpus(), {"model": self.need_embedder().name}
+        if path.exists() and not overwrite:  # noqa: ASYNC240 - a look at a local file
+            check_origin(path, corpus, settings, _REMAKE)
+            return f"{path} is there and fits; kept (overwrite: true makes it anew)"
+        vectors = await self._embed_corpus(corpus, progress)
 
-    def make_index(self, embedding_path: Path, overwrite: bool) -> None:
-        """Index the vectors of ``embedding_path``; written to the index path where one is set."""
-        if self.index_path is not None and self.index_path.exists() and not overwrite:
-            self.index = read_index(self.index_backend, self.index_path, self._origin())
-            return
-        self.index = make_index(self.index_backend, read_vectors(embedding_path, self._origin()))
-        if self.index_path is not None:
-            write_index(self.index_path, self.index, self._origin())
+        def write(part: Path) -> None:
+            with part.open("wb") as file:  # np.save would add .npy to a name
+                np.save(file, vectors, allow_pickle=False)
 
-    def search(self, queries: Sequence[str], top_k: int, instruction: str) -> list[list[str]]:
+        origin_file(path).unlink(missing_ok=True)
+        write_whole(path, write)
+        write_origin(path, Origin.of(corpus, settings))
+        return f"{path}: {len(vectors)} vectors of {vectors.shape[1]} numbers"
+
+    def make_index(self, path: Path, overwrite: bool, collection: str, corpus: Corpus | None = None) -> str:
+        """Index the vectors of ``path``, of ``corpus`` or else that of ``retriever_init``."""
+        import numpy as np
+
+        corpus = corpus or self.need_corpus()
+        index = self._need_index()
+        if not path.is_file():
+            raise RetrievalError(f"{path}: there is no such file; run retriever.retriever_embed first")
+        check_origin(path, corpus, {"model": self.need_embedder().name}, _REMAKE)
+        vectors = np.load(path, mmap_mode="r", allow_pickle=False)
+        done = index.make(vectors, collection or self.collection, overwrite, corpus)
+        self.ready.add(collection or self.collection)
+        return done
+
+    async def search(
+        self, queries: Sequence[str], top_k: int, instruction: str, collection: str = "", where: Where = ()
+    ) -> list[list[Hit]]:
         """Queries x passages, nearest first; an empty query finds nothing."""
         check_top_k(top_k)
-        if not queries:
-            return []
-        if self.index is None:
-            raise RetrievalError(
-                "the retriever has no index loaded: retriever.retriever_init must come before this step"
-                + (
-                    f", and retriever_embed and retriever_index, since there is no file {self.index_path}"
-                    if self.index_path
-                    else " (with a backend that embeds: bm25 does not)"
-                )
-            )
         asked = [n for n, query in enumerate(queries) if is_query(query)]
-        results: list[list[str]] = [[] for _ in queries]
-        if asked:
-            vectors = self._embedder().embed([instruction + queries[n] for n in asked])
-            for n, positions in zip(asked, self.index.search(vectors, top_k), strict=True):
-                results[n] = self._texts(positions)
+        results: list[list[Hit]] = [[] for _ in queries]
+        if not asked:
+            return results
+        collection = collection or self.collection
+        index = self._need_index()
+        if collection not in self.ready and not await self._open(collection):
+            named = f" {collection!r}" if collection else ""
+            raise RetrievalError(
+                f"the retriever has no index{named} yet: retriever.retriever_embed and retriever.retriever_index "
+                "must come before this step"
+            )
+        vectors = await self.need_embedder().embed([instruction + queries[n] for n in asked], queries=True)
+        self._check_width(int(vectors.shape[1]), index.dimensions(collection))
+        for n, hits in zip(asked, index.search(vectors, top_k, where, collection), strict=True):
+            results[n] = hits
         return results
 
-    def make_keywords(self, overwrite: bool) -> None:
-        """Index the words of the corpus; kept in the BM25 folder where one is set."""
-        folder, corpus = self.keywords_folder, self._corpus()
-        if folder is not None and is_kept(folder) and not overwrite:
-            self.keywords = load_keywords(folder, corpus.fingerprint)
-            if self.keywords is None:
-                raise RetrievalError(
-                    f"the BM25 index in {folder} was made from another corpus than {corpus.path}: "
-                    "set retriever.overwrite: true to make it anew, or name another save_path"
-                )
-            return
-        self.keywords = KeywordIndex.of_texts(corpus.texts)
-        if folder is not None:
-            save_keywords(self.keywords, folder, corpus.fingerprint)
-
-    def keyword_search(self, queries: Sequence[str], top_k: int) -> list[list[str]]:
+    def keyword_search(self, queries: Sequence[str], top_k: int, where: Where = ()) -> list[list[Hit]]:
         """Queries x passages by BM25, best first; only passages that share a word with the query."""
         check_top_k(top_k)
-        if not queries:
-            return []
-        if self.keywords is None:
-            # Made in memory on first use: a pipeline need not have a bm25_index step.
-            self.keywords = KeywordIndex.of_texts(self._corpus().texts)
-        keywords = self.keywords
-        return [self._texts(keywords.search(query, top_k)) if is_query(query) else [] for query in queries]
+        if not any(is_query(query) for query in queries):
+            return [[] for _ in queries]
+        corpus, keywords = self.need_corpus(), self._need_keywords()
+        if not keywords.is_ready and not keywords.load(corpus):
+            # Made on first use, in memory: a pipeline need not have a bm25_index step.
+            keywords.make(corpus, keep=False)
+        allowed = corpus.allowed(where) if where else None
+        return [self._best(query, top_k, allowed) if is_query(query) else [] for query in queries]
 
-    def _texts(self, positions: Sequence[int]) -> list[str]:
-        texts = self._corpus().texts
-        return [texts[position] for position in positions]
+    def make_keywords(self, overwrite: bool) -> str:
+        """Index the words of the corpus; kept in the BM25 folder where one is set."""
+        corpus, keywords = self.need_corpus(), self._need_keywords()
+        if not overwrite and keywords.load(corpus):
+            return f"{keywords.folder} is there and fits; kept (overwrite: true makes it anew)"
+        return keywords.make(corpus)
 
-    def _corpus(self) -> Corpus:
+    async def spread(self, hits: Sequence[Hit], top_k: int, trade: float) -> list[Hit]:
+        """The best passages that are not alike (MMR): ``trade`` is what their score counts, against their likeness."""
+        import numpy as np
+
+        if len(hits) < 2:
+            return list(hits[:top_k])
+        vectors = await self.need_embedder().embed([hit.text for hit in hits])
+        scores = np.array([hit.score for hit in hits], dtype=np.float32)
+        span = float(np.ptp(scores))
+        relevance = (scores - scores.min()) / span if span else np.ones_like(scores)
+        chosen = maximal_marginal_relevance(relevance, vectors @ vectors.T, top_k, trade)
+        return [hits[n] for n in chosen]
+
+    def close(self) -> None:
+        """Let go of the index: an embedded store has one user at a time."""
+        if self.index is not None:
+            self.index.close()
+
+    def need_corpus(self) -> Corpus:
+        """The passages. Raises ``RetrievalError`` before ``retriever_init``."""
         if self.corpus is None:
-            raise RetrievalError(
-                "the retriever has no corpus and no index loaded: retriever.retriever_init must come before this step"
-            )
+            raise RetrievalError(f"the retriever has no corpus loaded: {_INIT_FIRST}")
         return self.corpus
 
-    def _embedder(self) -> Embedder:
+    def need_embedder(self) -> Embedder:
+        """The model. Raises ``RetrievalError`` before ``retriever_init``."""
         if self.embedder is None:
-            raise RetrievalError(
-                "the retriever has no model loaded: retriever.retriever_init must come before this step, "
-                "with a backend that embeds (bm25 does not)"
-            )
+            raise RetrievalError(f"the retriever has no model loaded: {_INIT_FIRST}")
         return self.embedder
 
-    def _origin(self) -> Origin:
-        return Origin(self._embedder().name, self._corpus().fingerprint)
+    def _best(self, query: str, top_k: int, allowed: np.ndarray[Any, Any] | None) -> list[Hit]:
+        corpus, scores = self.need_corpus(), self._need_keywords().scores(query)
+        if allowed is not None:
+            scores = scores * allowed
+        return [_hit(corpus.record(n), n, float(scores[n])) for n in best(scores, top_k)]
+
+    def _need_index(self) -> VectorIndex:
+        if self.index is None:
+            why = (
+                "retriever.backend is bm25, which does not embed; bm25_search searches by words"
+                if self.embedder is not None
+                else _INIT_FIRST
+            )
+            raise RetrievalError(f"the retriever has no index loaded: {why}")
+        return self.index
+
+    def _need_keywords(self) -> Keywords:
+        if self.keywords is None:
+            raise RetrievalError(f"the retriever has no corpus loaded: {_INIT_FIRST}")
+        return self.keywords
+
+    async def _embed_corpus(self, corpus: Corpus, progress: Progress) -> Vectors:
+        import numpy as np
+
+        embedder, texts = self.need_embedder(), iter(corpus.texts())
+        parts: list[Vectors] = []
+        for start in range(0, len(corpus), _EMBEDDED_AT_ONCE):
+            count = min(_EMBEDDED_AT_ONCE, len(corpus) - start)
+            parts.append(await embedder.embed([next(texts) for _ in range(count)]))
+            await progress(start + count, len(corpus))
+        _ = corpus.fingerprint  # every line is checked, whatever comes of the vectors
+        return np.concatenate(parts)
+
+    async def _open(self, collection: str) -> bool:
+        index = self._need_index()
+        try:
+            opened = index.load(collection)
+        except OriginError:
+            # Another model shows in the lengths of the vectors first: that says more than a missing note.
+            width = index.dimensions(collection)
+            if width is not None:
+                probe = await self.need_embedder().embed(["a"], queries=True)
+                self._check_width(int(probe.shape[1]), width)
+            raise
+        if opened:
+            self.ready.add(collection)
+        return opened
+
+    def _check_width(self, own: int, width: int | None) -> None:
+        if width is not None and own != width:
+            raise RetrievalError(
+                f"the index has vectors of {width} numbers, the model {self.need_embedder().name} gives {own}: "
+                "make the index anew (retriever_embed, retriever_index, overwrite: true), or take the model it was "
+                "made with"
+            )
+
+
+def _hit(record: Mapping[str, Any], position: int, score: float) -> Hit:
+    return Hit(passage_id(record, position), record["contents"], score, position)
 
 
 def is_query(text: str) -> bool:

