@@ -31,6 +31,7 @@ class BoundInput:
     visit: int | None = None
     is_edited: bool = False
     follows_edit: bool = False
+    is_per_item: bool = False
 
     @property
     def value(self) -> Any:
@@ -54,6 +55,10 @@ class BoundInputs:
     def follows_edit(self) -> bool:
         """Whether any of them was edited by hand, or came of an edit."""
         return any(bound.is_edited or bound.follows_edit for bound in self.inputs)
+
+    def item_lists(self) -> tuple[str, ...]:
+        """The arguments that have one entry per item."""
+        return tuple(bound.argument for bound in self.inputs if bound.is_per_item)
 
     def arguments(self) -> dict[str, Any]:
         return {bound.argument: bound.value for bound in self.inputs}
@@ -102,10 +107,7 @@ def bind_inputs(
     if isinstance(items, Skip):
         return items
     bound = [_bound(argument, source, pool, binding, items) for argument, source in sources.items()]
-    bound += [
-        BoundInput(name, partial(_as_given, value), binding.inputs.get(name, Literal(None)), EDITED, is_edited=True)
-        for name, value in edits.items()
-    ]
+    bound += [_edited(name, value, binding.inputs.get(name, Literal(None)), items) for name, value in edits.items()]
     order = list(binding.inputs)
     bound.sort(key=lambda b: order.index(b.argument) if b.argument in order else len(order))
     return BoundInputs(tuple(bound), items, bool(item_lists), wrong)
@@ -169,9 +171,17 @@ def _bound(argument: str, source: InputSource, pool: VariablePool, binding: Bind
         return BoundInput(argument, read, source, "all saves so far", follows_edit=follows)
     variable = pool.variables[source.name]
     is_part = items is not None and (variable.unset or len(items) != variable.length)
-    read = partial(_of_variable, variable, items if is_part and pool.is_item_list(variable) else None)
+    is_per_item = pool.is_item_list(variable)
+    read = partial(_of_variable, variable, items if is_part and is_per_item else None)
     origin = EDITED if variable.is_edited else f"visit {variable.visit}"
-    return BoundInput(argument, read, source, origin, variable.visit, variable.is_edited, variable.follows_edit)
+    edits = (variable.is_edited, variable.follows_edit)
+    return BoundInput(argument, read, source, origin, variable.visit, *edits, is_per_item)
+
+
+def _edited(argument: str, value: Any, source: InputSource, items: Items | None) -> BoundInput:
+    is_per_item = isinstance(value, list) and items is not None and len(value) == len(items)
+    read = partial(_as_given, value)
+    return BoundInput(argument, read, source, EDITED, is_edited=True, is_per_item=is_per_item)
 
 
 def _as_given(value: Any) -> Any:

@@ -37,6 +37,8 @@ class Call:
     visit: int
     items: tuple[int, ...] | None = None
     on_progress: Callable[[Progress], None] | None = None
+    item_lists: tuple[str, ...] | None = None
+    """The arguments that have one entry per item, for a tool that takes inputs of any name."""
 
 
 @dataclass(frozen=True)

@@ -91,6 +91,7 @@ class Visiting:
         return tuple(repeated)
 
     def _call(self, binding: Binding, bound: BoundInputs, visit: Visit) -> Call:
+        takes_any = binding.declaration.more_inputs is not None
         return Call(
             alias=binding.step.alias,
             tool=binding.step.tool,
@@ -99,6 +100,7 @@ class Visiting:
             visit=visit.number,
             items=bound.items,
             on_progress=lambda progress: self._progress(visit, progress),
+            item_lists=bound.item_lists() if takes_any else None,
         )
 
     def _progress(self, visit: Visit, progress: Progress) -> None:

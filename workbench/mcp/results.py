@@ -67,6 +67,7 @@ def _prompt(entry: Mapping[str, Any]) -> ToolDeclaration:
         outputs_from=ours.get("outputs_from"),
         whole=tuple(ours.get("whole") or ()),
         stateful=bool(ours.get("stateful")),
+        more_inputs=ours.get("more_inputs"),
         description=entry.get("description") or "",
     )
 

@@ -231,6 +231,8 @@ class Server:
     async def _call(self, call: Call, asked: float) -> CallResult:
         begun = time.time()
         meta: dict[str, Any] = {} if call.items is None else {"items": list(call.items)}
+        if call.item_lists is not None:
+            meta["item_lists"] = list(call.item_lists)
         if call.kind == "prompt":
             arguments, meta["encoded"] = _as_text(call.arguments)
             answer = await self._ask("prompts/get", call, arguments, meta)

@@ -38,6 +38,8 @@ class ToolDeclaration:
     whole: tuple[str, ...] = ()
     """Outputs that are never item lists, whatever their length."""
     stateful: bool = False
+    more_inputs: str | None = None
+    """The argument that takes inputs of any other name, as a map of name -> value."""
     description: str = ""
 
 
