@@ -87,6 +87,9 @@ def bind_inputs(
     ``edits`` are inputs changed by hand for this visit (argument -> value).
     """
     edits = edits or {}
+    if branch_items and not pool.alive(branch_items):
+        return Skip(f"{numbered(branch_items)} of branch {branch} failed before")
+    branch_items = pool.alive(branch_items) if branch_items is not None else None
     sources = {argument: source for argument, source in binding.inputs.items() if argument not in edits}
     names = [source.name for source in sources.values() if isinstance(source, FromVariable)]
     read = {name: pool.get(name) for name in names}
@@ -133,9 +136,9 @@ def _items(
         return branch_items
     if not item_lists:
         return None
-    if len({variable.unset for variable in item_lists}) > 1:
+    if len({variable.unset - pool.failed for variable in item_lists}) > 1:
         raise StepError(f"{binding.step.name}: {_set_for_different_items(pool, item_lists)}")
-    items = pool.set_items(item_lists[0])
+    items = pool.alive(pool.set_items(item_lists[0]))
     if not items and pool.count:
         return Skip(
             f"{_listed([v.name for v in item_lists])} {'is' if len(item_lists) == 1 else 'are'} set for no item"
@@ -148,7 +151,7 @@ def _router_items(pool: VariablePool, item_lists: list[Variable], branch_items: 
     if pool.count is None:
         return Skip("there are no items to route yet")
     unset = frozenset[int]().union(*(variable.unset for variable in item_lists))
-    candidates = branch_items if branch_items is not None else all_items(pool.count)
+    candidates = branch_items if branch_items is not None else pool.alive(all_items(pool.count))
     items = tuple(item for item in candidates if item not in unset) if unset else candidates
     if not items and candidates:
         return Skip(f"{_listed([v.name for v in item_lists])} set for no item")

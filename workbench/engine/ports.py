@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -65,6 +65,10 @@ class CallResult:
     value: Any
     is_structured: bool = True
     timing: Timing | None = None
+    failed: Mapping[int, str] = field(default_factory=dict)
+    """Of a call about items: the places in its lists whose items failed, and why. The others are answered."""
+    warnings: tuple[str, ...] = ()
+    """What the tool says is odd about its result."""
 
 
 AskedKind = Literal["elicitation", "sampling"]

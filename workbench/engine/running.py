@@ -332,6 +332,7 @@ class Running(Session):
                 seconds=visit.seconds,
                 **(asdict(visit.timing) if visit.timing is not None else {}),
                 outputs=tuple(visit.saved),
+                failed=tuple(visit.failures),
                 warnings=visit.warnings,
                 provenance=visit.provenance,
                 follows_edit=visit.follows_edit,

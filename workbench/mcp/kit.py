@@ -8,7 +8,7 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -16,7 +16,7 @@ import yaml
 from fastmcp import FastMCP
 from fastmcp.prompts import Message, Prompt, PromptResult
 from fastmcp.server.dependencies import get_context
-from fastmcp.tools import Tool
+from fastmcp.tools import Tool, ToolResult
 from fastmcp.utilities.types import get_cached_typeadapter
 from mcp_types import PromptMessage
 
@@ -25,6 +25,7 @@ from workbench.mcp.mishaps import telling_where
 from workbench.mcp.paths import find_file, output_path
 
 __all__ = [
+    "MarkedResult",
     "Message",
     "PromptMessage",
     "ToolServer",
@@ -36,6 +37,21 @@ __all__ = [
 ]
 
 _META = "ragwb"
+
+
+class MarkedResult(ToolResult):
+    """A tool's outputs with marks on them: items of the call that failed while others did not, and warnings.
+
+    ``failed`` has places in the call's lists (from 0) and the reason of each. Lists of outputs keep an entry there,
+    whatever it is: ``MarkedResult({"ans_ls": ["Oslo", None]}, failed={1: "the prompt is too long"})``.
+    """
+
+    def __init__(
+        self, outputs: Mapping[str, Any], *, failed: Mapping[int, str] | None = None, warnings: Sequence[str] = ()
+    ) -> None:
+        said = {"failed": {str(place): reason for place, reason in (failed or {}).items()}, "warnings": list(warnings)}
+        marks = {name: value for name, value in said.items() if value}
+        super().__init__(structured_content=dict(outputs), meta={_META: marks} if marks else None)
 
 
 class ToolServer(FastMCP[Any]):

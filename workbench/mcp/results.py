@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -87,10 +88,23 @@ def tool_result(raw: msgspec.Raw, *, wrapped: bool) -> CallResult:
     parts = members(raw)
     if parts.get("isError") == msgspec.Raw(b"true"):
         raise ToolReportedError(own_words(_text(parts) or "the tool gave no reason"))
+    meta = decode(parts["_meta"]) if "_meta" in parts else {}
+    return replace(_value(parts, meta, wrapped=wrapped), **_marks(meta))
+
+
+def _marks(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """What a server of the kit says about its result: the items that failed, and warnings."""
+    said = meta.get("ragwb")
+    if not isinstance(said, dict):
+        return {}
+    failed = {int(place): str(reason) for place, reason in (said.get("failed") or {}).items()}
+    return {"failed": failed, "warnings": tuple(map(str, said.get("warnings") or ()))}
+
+
+def _value(parts: Mapping[str, msgspec.Raw], meta: Mapping[str, Any], *, wrapped: bool) -> CallResult:
     structured = _structured(parts)
     media = _media(parts)
     if structured is not None:
-        meta = decode(parts["_meta"]) if "_meta" in parts else {}
         wrapped = wrapped or bool((meta.get("fastmcp") or {}).get("wrap_result"))
         if media:
             return CallResult({"content": media, **structured})

@@ -245,6 +245,7 @@ class _Reading:
             parameters=content["parameters"],
             extra=content["extra"],
             routes=dict(content["routes"]),
+            failures=dict(content.get("failures", ())),
             warnings=tuple(content["warnings"]),
             started=content["started"],
             seconds=content["seconds"],
@@ -317,4 +318,5 @@ def _after(pool: VariablePool, visit: Visit, content: Mapping[str, Any]) -> Vari
     alias = visit.name.partition(".")[0]
     for name, value in visit.parameters.items():
         pool = pool.with_parameter(alias, name, value, f"{WRITTEN}{visit.name}, visit {visit.number}")
-    return replace(pool, variables=variables, count=content["count"], counted_by=content["counted_by"])
+    pool = replace(pool, variables=variables, count=content["count"], counted_by=content["counted_by"])
+    return pool.with_failed(visit.failures)
