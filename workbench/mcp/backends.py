@@ -1,0 +1,54 @@
+"""A registry of backends for a server: name -> where its class is, loaded when it is first asked for.
+
+Adding a backend is one file and one line in such a registry.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from fastmcp.exceptions import ToolError
+
+
+class Backends:
+    """``Backends("retriever.backend", {"openai": "embedders.openai_endpoint:OpenAIEndpoint"})``."""
+
+    def __init__(self, parameter: str, places: Mapping[str, str]) -> None:
+        """``parameter`` is what the user sets; ``places`` are ``module:Class``."""
+        self.parameter = parameter
+        self.places = dict(places)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.places
+
+    def load(self, name: str) -> Any:
+        """The class. Raises ``ToolError`` that names what there is."""
+        place = self.places.get(name)
+        if place is None:
+            near = get_close_matches(str(name), self.places, 1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise ToolError(f"unknown {self.parameter} {name!r}; known are {', '.join(self.places)}{hint}")
+        module, _, attribute = place.partition(":")
+        return getattr(importlib.import_module(module), attribute)
+
+
+def need(module: str, what: str, package: str = "") -> Any:
+    """An optional library. Raises ``ToolError`` that says how to get it: ``need("rjieba", ..., "ragwb[chinese]")``."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        if error.name is not None and error.name.partition(".")[0] != module.partition(".")[0]:
+            raise ToolError(f"{what} can't be loaded: {module} is installed, but {error}") from error
+        raise ToolError(f"{what} is not installed: pip install '{package or module}'") from error
+
+
+def is_installed(module: str) -> bool:
+    """Whether a library could be imported; it is not."""
+    try:
+        return importlib.util.find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False
