@@ -15,6 +15,8 @@ PIPELINE = (
 FAILS = "servers: {lab: servers/lab}\npipeline:\n- lab.get_items\n- lab.tag: {input: {q_ls: 3}}\n"
 WHO = """\
 import os
+import pathlib
+import time
 from workbench.mcp.kit import ToolServer
 
 app = ToolServer("who")
@@ -23,9 +25,34 @@ app = ToolServer("who")
 def who() -> dict:
     return {"pid": os.getpid(), "mood": os.environ.get("MOOD")}
 
+@app.tool(output="->pid")
+def both() -> dict:
+    # Returns when another server has been asked, too.
+    pathlib.Path(f"asked-{os.getpid()}").touch()
+    until = time.monotonic() + 20
+    while len(list(pathlib.Path().glob("asked-*"))) < 2 and time.monotonic() < until:
+        time.sleep(0.01)
+    return {"pid": os.getpid()}
+
 @app.tool(output="->none")
 def die() -> None:
     os._exit(3)
+
+app.run()
+"""
+
+ODD = """\
+from workbench.mcp.kit import ToolServer
+
+app = ToolServer("odd")
+
+@app.tool(output="->word")
+def say() -> dict:
+    return {"word": "a\\x1b[2Jb"}
+
+@app.tool(output="->word")
+def fail() -> dict:
+    raise ValueError("a\\x1b[2Jb")
 
 app.run()
 """
@@ -106,10 +133,32 @@ def test_what_fails_shows_the_run(project: pytest.Pytester) -> None:
     ran.stdout.no_fnmatch_line("*finished_run.py:*assert_*")
 
 
+def test_what_fails_writes_nothing_to_the_terminal_but_text(project: pytest.Pytester) -> None:
+    (project.path / "servers" / "odd.py").write_text(ODD)
+    for name, step in (("says", "odd.say"), ("fails", "odd.fail"), ("wrong", "odd.wr\\e[2Jong")):
+        (project.path / f"{name}.yaml").write_text(f'servers: {{odd: servers/odd.py}}\npipeline: ["{step}"]\n')
+    (project.path / "servers" / "dead.py").write_text("import sys; sys.exit('no \\x1b[2Jway')")
+    (project.path / "dead.yaml").write_text("servers: {dead: servers/dead.py}\npipeline: [dead.go]\n")
+    tests = """
+        import pytest
+
+        @pytest.mark.parametrize("name", ["says", "fails", "wrong", "dead"])
+        def test_it(ragwb_pipeline, name):
+            run = ragwb_pipeline.run(f"{name}.yaml")
+            run.raise_for_failure()
+            run.assert_visited("7")
+    """
+    ran = run(project, tests, "--color=no")
+    ran.assert_outcomes(failed=4)
+    assert "\x1b" not in ran.stdout.str()
+    assert ran.stdout.str().count("␛[2J") >= 4
+
+
 def test_servers_are_shared_while_nothing_changed(project: pytest.Pytester) -> None:
     server = project.path / "servers" / "who.py"
     server.write_text(WHO)
     (project.path / "who.yaml").write_text("servers: {who: servers/who.py}\npipeline: [who.who]\n")
+    (project.path / "both.yaml").write_text("servers: {who: servers/who.py}\npipeline: [who.both]\n")
     (project.path / "die.yaml").write_text("servers: {who: servers/who.py}\npipeline: [who.die]\n")
     tests = """
         import pathlib
@@ -137,7 +186,7 @@ def test_servers_are_shared_while_nothing_changed(project: pytest.Pytester) -> N
 
         async def test_at_once(ragwb_pipeline):
             import asyncio
-            runs = await asyncio.gather(*(ragwb_pipeline("who.yaml") for _ in range(2)))
+            runs = await asyncio.gather(*(ragwb_pipeline("both.yaml") for _ in range(2)))
             assert len({run.variable("pid") for run in runs}) == 2
     """
     ran = run(project, tests, "-o", "asyncio_mode=auto")

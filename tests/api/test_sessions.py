@@ -111,6 +111,14 @@ async def test_parameters_and_the_folder(project: Path) -> None:
     assert not (project / "output").exists()
 
 
+async def test_a_text_is_a_single_one(project: Path) -> None:
+    file = write(project, "- lab.get_items\n- lab.tag\n")
+    async with workbench.open(file, sets="lab.suffix='?'", breakpoints="2", watches="tagged_ls written") as debugger:
+        assert (await debugger.run("continue")).step == "2"
+        assert (await debugger.run("continue")).why == "watch: tagged_ls was written"
+        assert debugger.evaluate("tagged_ls[0]") == "fig?"
+
+
 async def test_a_step_that_fails_is_mended(project: Path) -> None:
     file = write(project, "- lab.get_items\n- lab.tag: {input: {q_ls: 3}}\n")
     async with workbench.open(file) as debugger:

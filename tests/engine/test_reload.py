@@ -12,12 +12,15 @@ import pytest
 from tests.engine.test_changed_pipeline import CHANGES, edited
 from tests.engine.test_time_travel import HEAD, SHAPES, opened, project
 from workbench.engine.breakpoints import Breakpoint
+from workbench.engine.debugger import Debugger
 from workbench.engine.events import Reloaded
 from workbench.engine.state import CommandRefused
 from workbench.mcp.hub import ServerHub
 from workbench.pipeline.prepare import prepare
 from workbench.pipeline.problems import PipelineError
 from workbench.pipeline.watching import PipelineWatch
+from workbench.record.memory_file import MemoryFile
+from workbench.record.run_record import RunRecord
 
 __all__ = ["project"]
 
@@ -38,8 +41,8 @@ async def test_the_past_is_kept_as_far_as_it_fits(project: Path, lab_servers: Se
     assert (len(debugger.visits), event.visits, told[0]) == (kept, kept, kept)
     for text in (event.cut, told[1]):
         assert text is None if why is None else why in (text or "")
-    assert stopped.reason in ("reloaded", "finished")
-    await debugger.run("continue") if stopped.reason == "reloaded" else None
+    assert stopped.reason == "reloaded"
+    await debugger.run("continue") if debugger.state.status == "stopped" else None
     straight = await opened(project, lab_servers, after)
     await straight.debugger.run("continue")
     assert session.memory() == straight.memory()
@@ -68,10 +71,11 @@ async def test_in_the_past_the_past_is_kept(project: Path, lab_servers: ServerHu
     await debugger.go_to(4)
     await debugger.reload(edited(project, LOOP + "- lab.count\n"))
     assert len(debugger.visits) == 3
-    assert debugger.state.timeline == 2
-    assert len(debugger.timelines[1].moments) == 8, "the whole run can be returned to"
-    await debugger.switch_to(1)
+    await debugger.go_to_end()
+    assert len(debugger.visits) == 8, "the whole run can be returned to"
     assert debugger.state.place.step == "4", "where the new step runs next"
+    await debugger.run("over")
+    assert debugger.state.timeline == 2, "what runs under another pipeline is a fork"
 
 
 async def test_breakpoints_move_and_parameters_count(project: Path, lab_servers: ServerHub) -> None:
@@ -136,6 +140,16 @@ app.run()
         await hub.close()
 
 
+async def test_where_servers_start_late_a_reload_starts_none(project: Path) -> None:
+    prepared = edited(project, LOOP)
+    hub = ServerHub(prepared.used_sources(), lambda event: None)
+    debugger = Debugger(prepared, hub, emit=lambda event: None, record=lambda: RunRecord(MemoryFile(project, "p", "")))
+    await debugger.open(wait_for_servers=False, start_servers=False)
+    await debugger.reload(edited(project, LOOP + "- lab.count\n"), ["lab"])
+    assert hub.status("lab").phase == "idle"
+    await debugger.close()
+
+
 def test_what_is_noticed(project: Path) -> None:
     prepared = edited(project, LOOP)
     watch = PipelineWatch(prepared)
@@ -146,7 +160,7 @@ def test_what_is_noticed(project: Path) -> None:
     assert [step.path for step in saved.added] == ["4"]
     assert [step.detail for step in saved.changed] == ["5 times"]
     assert saved.is_more_than_text
-    watch.follow(saved.prepared)
+    watch.follow(saved)
     assert watch.changed() == ()
     (project / "parameter").mkdir()
     (project / "parameter" / "p_parameter.yaml").write_text("lab: {top_k: 9}\n")
@@ -167,6 +181,42 @@ def test_a_comment_is_no_change_of_the_run(project: Path) -> None:
     edited(project, LOOP.replace("pipeline:", "# why\npipeline:"))
     assert watch.changed()
     assert not watch.read().is_more_than_text
+
+
+def test_what_is_saved_after_it_was_read_is_noticed(project: Path) -> None:
+    prepared = edited(project, LOOP)
+    edited(project, LOOP + "- lab.count\n")
+    watch = PipelineWatch(prepared)
+    assert watch.changed() == (project / "p.yaml",), "saved before it was looked at for the first time"
+    saved = watch.read()
+    edited(project, LOOP + "- lab.count\n- lab.tag\n")
+    watch.changed()
+    watch.follow(saved)
+    assert watch.changed() == (project / "p.yaml",)
+    assert [step.path for step in watch.read().added] == ["5"]
+
+
+@pytest.mark.parametrize(
+    ("entry", "config", "way"),
+    [
+        ("{url: 'http://localhost:9/mcp', headers: {Key: a}}", "", "other file, address, headers"),
+        ("{command: ls, args: [-l]}", "", "other file, command"),
+        ("servers/lab", "servers: {lab: {python: bin/python}}", "other interpreter"),
+        ("servers/lab", "servers: {lab: {env: [HF_*]}}", None),
+        ("servers/lab", "env: [HF_*]", "other environment"),
+    ],
+)
+def test_a_server_that_is_started_otherwise_is_different(
+    project: Path, entry: str, config: str, way: str | None
+) -> None:
+    watch = PipelineWatch(edited(project, LOOP))
+    (project / "bin").mkdir()
+    (project / "bin" / "python").touch()
+    (project / ".ragwb.yaml").write_text(config)
+    edited(project, LOOP.replace("lab: servers/lab", f"lab: {entry}"))
+    saved = watch.read()
+    assert saved.otherwise.get("lab") == way
+    assert saved.is_more_than_text == (way is not None)
 
 
 async def test_no_step_begins_while_it_reloads(project: Path, lab_servers: ServerHub) -> None:
@@ -193,3 +243,19 @@ async def test_a_pipeline_that_can_not_be_kept_changes_nothing(project: Path, la
     other.close()
     assert "4" not in debugger.program.steps
     assert (await debugger.run("over")).reason == "step"
+
+
+async def test_a_reload_that_is_cancelled_is_carried_out(project: Path, lab_servers: ServerHub) -> None:
+    session = await opened(project, lab_servers, LOOP, keeps=True)
+    debugger = session.debugger
+    await debugger.run("over")
+    reloading = asyncio.ensure_future(debugger.reload(edited(project, LOOP + "- lab.count\n")))
+    await asyncio.sleep(0)
+    reloading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reloading
+    with pytest.raises(CommandRefused):
+        await debugger.run("over")
+    await debugger.close()
+    assert "4" in debugger.program.steps
+    assert session.told(Reloaded)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from tests.pipeline.lab import prepared, refused
 from workbench.pipeline.config import KEYS, Configuration, load_config, user_file
 from workbench.pipeline.prepare import prepare
+from workbench.pipeline.project import project_folder
 
 STEPS = "- lab.get\n"
 
@@ -120,6 +122,22 @@ def test_every_mistake_has_its_place(project: Path) -> None:
 def test_files_of_another_shape(project: Path, text: str, said: str) -> None:
     [problem] = wrong(project, text)
     assert problem.startswith(said)
+
+
+def test_what_is_no_file_is_told(project: Path, user: Path) -> None:
+    file = project / ".ragwb.yaml"
+    file.unlink(missing_ok=True)
+    file.mkdir()
+    said = "this is a folder: the configuration is a file of that name"
+    assert [str(problem) for problem in load_config(project)[1]] == [f"{file}: {said}"]
+    file.rmdir()
+    os.mkfifo(file)
+    said = "this is a pipe or a device; ragwb reads regular files only"
+    assert [str(problem) for problem in load_config(project)[1]] == [f"{file}: {said}"]
+    assert project_folder(project / "pipelines" / "p.yaml") == project
+    file.unlink()
+    user.symlink_to(project / "nowhere")
+    assert "no such file" in str(load_config(project)[1][0])
 
 
 def test_a_pipeline_brings_its_configuration(project: Path) -> None:

@@ -17,6 +17,7 @@ from workbench.engine.ports import Answering
 from workbench.pipeline.prepare import prepare
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.net import SafeApp
+from workbench.tui.reloading import AskAbout
 
 PROJECT = {
     "servers/lab/src/lab.py": "@app.tool\ndef search(query_list, top_k):\n    return []\n",
@@ -67,7 +68,7 @@ def open_pipeline(tmp_path: Path) -> Iterator[Callable[..., Opened]]:
     """Make the app for a pipeline text, over fake tools; what is left of it is closed after the test."""
     opened: list[Opened] = []
 
-    def make(text: str, lab: Lab | None = None, **settings: Any) -> Opened:
+    def make(text: str, lab: Lab | None = None, *, ask_about: AskAbout | None = None, **settings: Any) -> Opened:
         for name, content in PROJECT.items():
             file = tmp_path / name
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -80,7 +81,7 @@ def open_pipeline(tmp_path: Path) -> Iterator[Callable[..., Opened]]:
             tools.append(FakeTools(emit, lab, user=user, **settings))
             return Debugger(prepare(file), tools[0], emit=emit, record=FakeRecord)
 
-        app = WorkbenchApp(prepare(file), make_debugger, clock=lambda: NOW)
+        app = WorkbenchApp(prepare(file), make_debugger, clock=lambda: NOW, ask_about=ask_about)
         opened.append(Opened(app, tools[0]))
         return opened[-1]
 

@@ -11,6 +11,7 @@ from workbench.engine.debugger import Debugger
 from workbench.engine.events import Event, Stopped
 from workbench.engine.preview import preview
 from workbench.engine.values import UNSET, count_of, shape
+from workbench.engine.visible import visible
 from workbench.engine.visit import Visit
 from workbench.pipeline.problems import nearest
 from workbench.record.memory_file import plain
@@ -38,8 +39,10 @@ class Run:
 
     @property
     def error(self) -> str | None:
-        """Why it did not come to its end; None where it did."""
-        return None if self.stop.reason == "finished" else f"step {self.stop.step} {self.stop.name}: {self.stop.why}"
+        """Why it did not come to its end, safe to print; None where it did."""
+        if self.stop.reason == "finished":
+            return None
+        return visible(f"step {self.stop.step} {self.stop.name}: {self.stop.why}")
 
     @property
     def memory(self) -> str | None:
@@ -56,7 +59,8 @@ class Run:
         __tracebackhide__ = True  # pytest shows the test's own line then
         variable = self.debugger.state.pool.get(name)
         if variable is None:
-            raise LookupError(f"the run wrote no variable {name}{nearest(name, self._names(), noun='variables')}")
+            names = visible(nearest(name, self._names(), noun="variables"))
+            raise LookupError(f"the run wrote no variable {name}{names}")
         return plain(variable.value)
 
     def visits(self, step: str = "*") -> list[Visit]:
@@ -90,7 +94,7 @@ class Run:
         return found
 
     def __str__(self) -> str:
-        """The visits with what each wrote, in few characters."""
+        """The visits with what each wrote, in few characters, safe to print."""
         lines = [f"{self.debugger.prepared.pipeline.file}: {self.stop.why}"]
         for visit in self.debugger.visits:
             rounds = f"  round {'.'.join(map(str, visit.round))}" if visit.round else ""
@@ -98,7 +102,7 @@ class Run:
             for name, variable in visit.saved.items():
                 value = variable.value
                 lines.append(f"        {name}  {shape(value)}  {preview(value, 80)}")
-        return "\n".join(lines)
+        return visible("\n".join(lines))
 
     def _names(self) -> list[str]:
         return [variable.name for variable in self.debugger.state.pool]

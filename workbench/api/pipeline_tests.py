@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from workbench.api.background import BackgroundLoop
@@ -11,6 +13,8 @@ from workbench.api.lent_servers import ServerPool
 from workbench.api.sessions import Sets, assignments, opened, text_of
 from workbench.api.wiring import Wiring
 from workbench.engine.events import Event
+from workbench.engine.ports import ServerStartFailed
+from workbench.engine.visible import visible
 from workbench.pipeline.named import named_pipeline
 from workbench.pipeline.prepare import Prepared, prepare
 from workbench.pipeline.problems import PipelineError
@@ -83,8 +87,9 @@ class PipelineRunner:
         lent = None if fresh else self.shared.pool.lent(prepared)
         wiring = Wiring(prepared, tools=lent, keeps_session=False, folder=self.folder, env=self.shared.env)
         events: list[Event] = []
-        async with opened(wiring, events.append) as debugger:
-            stop = await debugger.run("continue")
+        with _safe_to_print():
+            async with opened(wiring, events.append) as debugger:
+                stop = await debugger.run("continue")
         return Run(debugger, stop, events)
 
     def _prepared(
@@ -92,8 +97,22 @@ class PipelineRunner:
     ) -> Prepared:
         file = self._file(Path(pipeline))
         sets = assignments(sets)
-        return prepare(file, sets=sets, param_file=text_of(param_file), mcp_config=text_of(mcp_config))
+        with _safe_to_print():
+            return prepare(file, sets=sets, param_file=text_of(param_file), mcp_config=text_of(mcp_config))
 
     def _file(self, given: Path) -> Path:
         below = self.root / given
         return below if not given.exists() and below.is_file() else named_pipeline(given)[0]
+
+
+@contextmanager
+def _safe_to_print() -> Iterator[None]:
+    """pytest prints what an error says as it is; what files and servers say may hold control sequences."""
+    try:
+        yield
+    except PipelineError as error:
+        raise PipelineError(
+            [replace(problem, message=visible(problem.message)) for problem in error.problems]
+        ) from None
+    except ServerStartFailed as error:
+        raise ServerStartFailed(visible(str(error)), alias=error.alias) from None

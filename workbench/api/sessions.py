@@ -43,8 +43,9 @@ async def open(
 
     They are stopped at the end, whatever happens. ``pipeline``, ``sets`` (``["retriever.top_k=3"]`` or
     ``{"retriever.top_k": 3}``), ``param_file``, ``mcp_config``, ``breakpoints`` and ``watches`` are what ``ragwb open``
-    takes. ``folder`` is where ``output/`` and ``sessions/`` are; the current one without it. ``on_event`` hears of
-    everything that happens, on the event loop of the debugger; secrets are masked.
+    takes; where there may be several, a text is a single one. ``folder`` is where ``output/`` and ``sessions/`` are;
+    the current one without it. ``on_event`` hears of everything that happens, on the event loop of the debugger;
+    secrets are masked.
 
     Raises ``PipelineError`` (with every mistake), ``ExpressionError`` for a breakpoint or watch, ``ServerStartFailed``,
     ``OSError`` where the run could not be kept.
@@ -57,8 +58,8 @@ async def open(
         prepared,
         options,
         keeps_session=keeps_session,
-        breaks=[read_breakpoint(text, program) for text in breakpoints],
-        watches=[read_watch(text) for text in watches],
+        breaks=[read_breakpoint(text, program) for text in lines_of(breakpoints)],
+        watches=[read_watch(text) for text in lines_of(watches)],
         **places(folder),
     )
     async with opened(wiring, on_event) as debugger:
@@ -99,7 +100,12 @@ def assignments(sets: Sets) -> list[str]:
     """Parameters as ``--set`` takes them."""
     if isinstance(sets, Mapping):
         return [f"{name}={json.dumps(value, default=str)}" for name, value in sets.items()]
-    return list(sets)
+    return lines_of(sets)
+
+
+def lines_of(texts: Iterable[str]) -> list[str]:
+    """Texts that were given; a single one is one of them, and not its letters."""
+    return [texts] if isinstance(texts, str) else list(texts)
 
 
 def places(folder: str | Path | None) -> dict[str, Any]:

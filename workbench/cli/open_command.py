@@ -58,7 +58,7 @@ def open_file(options: argparse.Namespace) -> int:
         watches=watches,
         breakpoints_file=BreakpointsFile(state_folder(), prepared.pipeline),
     )
-    return open_workbench(wiring)
+    return open_workbench(wiring, yes=options.yes)
 
 
 def _prepared(options: argparse.Namespace) -> Prepared | None:

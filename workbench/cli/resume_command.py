@@ -23,7 +23,7 @@ def resume(options: argparse.Namespace) -> int:
     if options.run or not has_terminal():
         wiring.only_given = True
         return run_to_the_end(wiring, options)
-    return _show(wiring, starts_servers=True)
+    return _show(wiring, starts_servers=True, yes=options.yes)
 
 
 def look(options: argparse.Namespace) -> int:
@@ -34,13 +34,13 @@ def look(options: argparse.Namespace) -> int:
     wiring = _wiring(options)
     if wiring is None or not may_start(wiring.prepared, yes=options.yes):
         return Exit.WRONG
-    return _show(wiring, starts_servers=False)
+    return _show(wiring, starts_servers=False, yes=options.yes)
 
 
-def _show(wiring: Wiring, *, starts_servers: bool) -> int:
+def _show(wiring: Wiring, *, starts_servers: bool, yes: bool) -> int:
     from workbench.cli.screen import open_workbench
 
-    return open_workbench(wiring, starts_servers=starts_servers)
+    return open_workbench(wiring, starts_servers=starts_servers, yes=yes)
 
 
 def _wiring(options: argparse.Namespace) -> Wiring | None:

@@ -16,11 +16,20 @@ if TYPE_CHECKING:
     from workbench.cases.saved_run import SavedRun
 
 
-def open_workbench(wiring: Wiring, *, starts_servers: bool = True) -> int:
+def open_workbench(wiring: Wiring, *, starts_servers: bool = True, yes: bool = False) -> int:
+    """Without ``yes`` programs that come with a reload are asked about as those of the beginning were."""
+    from workbench.cli.trust import strangers
     from workbench.tui.app import run_workbench
 
+    ask_about = None if yes else strangers
     try:
-        outcome = run_workbench(wiring.prepared, wiring.debugger, starts_servers=starts_servers, notes=wiring.notes)
+        outcome = run_workbench(
+            wiring.prepared,
+            wiring.debugger,
+            starts_servers=starts_servers,
+            notes=wiring.notes,
+            ask_about=ask_about,
+        )
     except OSError as error:
         say(str(error))
         return Exit.WRONG

@@ -9,13 +9,16 @@ from typing import Any, get_args
 from workbench.engine.breakpoints import Breakpoint, Watch, WatchKind
 from workbench.engine.expressions import ExpressionError
 from workbench.engine.program import Program
+from workbench.engine.visible import one_line
 from workbench.pipeline.model import ToolStep
 from workbench.pipeline.problems import nearest
 
 FORM = "STEP [after] [round N] [item N] [hits >=N|==N|%N][: CONDITION][=> TEMPLATE]"
 
+_DIGITS = 9
+"""No file has more lines than a number of so many digits says."""
 _LINE = re.compile(
-    r"""\s* (?P<where> line\s+\d{1,9} | (?: "(?:[^"]|"")*" | [^\s:"] )+ )
+    r"""\s* (?P<where> line\s+\d+ | (?: "(?:[^"]|"")*" | [^\s:"] )+ )
         (?P<options> [^:=]*? (?: [><=]=? [^:=]*? )? ) \s*
         (?: : (?P<condition> (?: "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*' | (?!=>). )* ) )?
         (?: => (?P<log> .* ) )? \s*""",
@@ -68,9 +71,12 @@ def _options(text: str, whole: str) -> dict[str, Any]:
 def _step(where: str, program: Program) -> str:
     line = re.fullmatch(r"line\s+(\d+)", where)
     if line is not None:
-        step = program.pipeline.step_at_line(int(line[1]))
+        number = line[1].lstrip("0")
+        if not number:
+            raise ExpressionError(f"{where}: the lines of a file are counted from 1")
+        step = program.pipeline.step_at_line(int(number)) if len(number) <= _DIGITS else None
         if step is None:
-            raise ExpressionError(f"there is no step at {where} or below it")
+            raise ExpressionError(f"there is no step at {one_line(where, 40)} or below it")
         return step.path
     if where in program.steps or where in program.blocks:
         return where

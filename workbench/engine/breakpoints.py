@@ -46,7 +46,9 @@ class Breakpoint:
         return self.step if self.when == "before" else f"{self.step} after"
 
     def check(self) -> None:
-        """Raises ``ExpressionError`` where its condition, hit count or template can't be read."""
+        """Raises ``ExpressionError`` where its condition, hit count or template can't be read, or it never holds."""
+        if self.round == 0:
+            raise ExpressionError("the rounds of a loop are counted from 1: there is no round 0")
         if self.condition is not None:
             check_expression(self.condition)
         if self.log is not None:

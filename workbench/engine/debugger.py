@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
 
 from workbench.engine.bindings import Bindings
 from workbench.engine.editing import Editing, Parameters
@@ -13,14 +12,12 @@ from workbench.engine.edits import edited_parameters
 from workbench.engine.events import Reloaded, SessionStarted, Stopped
 from workbench.engine.pool import VariablePool
 from workbench.engine.program import Program
-from workbench.engine.restoring import Restored, restored
-from workbench.engine.state import CommandRefused, Outcome
-from workbench.engine.timeline import Timeline
+from workbench.engine.restoring import Restored, as_run, restored
+from workbench.engine.state import CommandRefused, Outcome, Status
+from workbench.engine.timeline import AsRun, Timeline
 from workbench.pipeline.binding import Binding
 from workbench.pipeline.outline import Outline, outline_of
 from workbench.pipeline.prepare import Prepared
-
-T = TypeVar("T")
 
 
 class Debugger(Editing):
@@ -41,6 +38,7 @@ class Debugger(Editing):
         aliases = self.prepared.pipeline.used_aliases()
         self._begin_record()
         self._emit(SessionStarted(pipeline=str(self.prepared.pipeline.file), servers=aliases))
+        self._starts_servers = start_servers
         if start_servers:
             self.tools.start(aliases)
         if wait_for_servers:
@@ -70,92 +68,94 @@ class Debugger(Editing):
 
         ``outlines`` are of the pipeline as each timeline was run, ``begin`` the parameters that the first one began
         with; the end of each timeline has the edits after its last visit. Visits that do not fit the pipeline of today
-        are left out, and what runs on is a new timeline: returns why then.
+        are left out, and what runs on is a fork: returns why then.
         """
         self._given_parameters = begin if begin is not None else self.prepared.parameters.values
         self._begin_pool = pool = VariablePool(parameters=self._given_parameters)
-        bindings = self.bindings.known
-        found = restored(self.program, timelines, present, outlines=outlines or {}, bindings=bindings, begin=pool)
+        now, outlines = outline_of(self.prepared.pipeline), outlines or {}
+        ran = {number: AsRun(timeline, outlines.get(number, now)) for number, timeline in timelines.items()}
+        found = restored(self.program, ran, bindings=self.bindings.known, begin=pool)
         self.timelines = found.timelines
         self._uninitialised = set(self.prepared.pipeline.used_aliases())
-        self.timeline = self.timelines[found.present]
+        self.timeline = self.timelines[present]
         self._numbers = max((visit.number for t in timelines.values() for visit in t.visits), default=0)
         end = self._set_position(len(self.timeline.moments))
         self._late_edits = tuple(edit for edit in end.edits if edit.what == "input")
         self._is_complete = True
-        return found.cut
+        return found.cuts[present]
 
     # ---- files that were saved while it stood
 
     def reloading(self, prepared: Prepared) -> tuple[int, str | None]:
-        """What ``reload`` would keep: the visits before the cursor that fit the pipeline, and why no more do."""
-        found = self._fitted(prepared, prepared.checked.bindings)
-        return len(found.timelines[found.present].moments), found.cut
+        """The visits before the cursor after a ``reload``; and where they are fewer than now, why no more fit."""
+        return self._place_in(self._fitted(prepared, prepared.checked.bindings))
 
     async def reload(self, prepared: Prepared, saved_servers: Iterable[str] = ()) -> Stopped:
         """Go on with the pipeline as its files are now, keeping the past as far as it fits.
+
+        A run that stands at the end of its timeline stands there afterwards, also where visits fit again that did not
+        fit before. It can't be left half done: cancelling it leaves it to its end.
 
         Servers that are started otherwise now, and ``saved_servers``, whose code was saved, begin anew before their
         next step, and their initialising calls are repeated. Breakpoints move with their steps.
         Raises ``CommandRefused``, ``OSError`` where the pipeline can't be kept: nothing is changed then.
         """
         self._refuse_while_busy()
-        restarted = await self._with_others_refused(self._made_ready(prepared, saved_servers))
+        status = self.state.status
+        self.state = replace(self.state, status="running")
+        self._reload = asyncio.ensure_future(self._read_anew(prepared, saved_servers, status))
+        return await asyncio.shield(self._reload)
+
+    async def _read_anew(self, prepared: Prepared, saved_servers: Iterable[str], status: Status) -> Stopped:
+        try:
+            await self._recorder.reloaded(prepared)
+            restarted = await self._begin_servers_anew(prepared, saved_servers)
+        finally:
+            self.state = replace(self.state, status=status)
         old, new = outline_of(self.prepared.pipeline), outline_of(prepared.pipeline)
-        position, was_past, pending = self.state.position, self.state.is_past, list(self._pending)
+        position, pending = self.state.position, list(self._pending)
         bindings = Bindings(prepared, self.tools)
         found = self._fitted(prepared, bindings.known)
+        cut = self._place_in(found)[1]
         self.prepared, self.bindings, self._visiting.bindings = prepared, bindings, bindings
         self.program = Program.of(prepared.pipeline, bindings.given())
         gone = self.breakpoints.move(old, new)
         if old != new:
             self._take_over(found)
             if self.state.position == position:
-                self._repeat(edit for edit in pending if edit.what == "input" or was_past)
+                self._repeat([edit for edit in pending if edit not in self._pending])
         parameters = self.take_parameters(prepared.parameters.values)
         self._emit(
             Reloaded(
-                cut=found.cut,
+                cut=cut,
                 visits=self.state.position,
                 servers=restarted,
                 parameters=parameters,
                 breakpoints_gone=tuple(b.key for b in gone),
             )
         )
-        kept = f"; {found.cut}: the run goes on from before it" if found.cut is not None else ""
-        return self._stop("finished" if self.state.cursor.is_end else "reloaded", f"reloaded{kept}")
-
-    async def _made_ready(self, prepared: Prepared, saved_servers: Iterable[str]) -> tuple[str, ...]:
-        await self._recorder.reloaded(prepared)
-        return await self._begin_servers_anew(prepared, saved_servers)
-
-    async def _with_others_refused(self, work: Coroutine[Any, Any, T]) -> T:
-        """Wait for something, while no other command may begin."""
-        status = self.state.status
-        self.state = replace(self.state, status="running")
-        try:
-            return await work
-        finally:
-            self.state = replace(self.state, status=status)
+        kept = f"; {cut}: the run goes on from before it" if cut is not None else ""
+        return self._stop("reloaded", f"reloaded{kept}")
 
     def _fitted(self, prepared: Prepared, bindings: Mapping[str, Binding]) -> Restored:
-        return restored(
-            Program.of(prepared.pipeline),
-            self.timelines,
-            self.timeline.number,
-            outlines=dict.fromkeys(self.timelines, outline_of(self.prepared.pipeline)),
-            bindings=bindings,
-            begin=self._begin_pool,
-            until=self.state.position,
-        )
+        ran = as_run(self.timelines, outline_of(self.prepared.pipeline))
+        return restored(Program.of(prepared.pipeline), ran, bindings=bindings, begin=self._begin_pool)
+
+    def _place_in(self, found: Restored) -> tuple[int, str | None]:
+        """Where the run stands in timelines that were fitted anew; and why that is before where it stood."""
+        number, position = self.timeline.number, self.state.position
+        end = len(found.timelines[number].moments)
+        here = min(position, end) if self.state.is_past else end
+        return here, found.cuts[number] if here < position else None
 
     def _take_over(self, found: Restored) -> None:
-        """Stand at the end of what was kept of the present timeline."""
+        """Stand where the run stood, or at the end of what was kept of its timeline."""
+        position, _ = self._place_in(found)
         stands = {alias: (timeline.number, place) for alias, (timeline, place) in self._stands.items()}
         self.timelines = found.timelines
         self._stands = {alias: (self.timelines[number], place) for alias, (number, place) in stands.items()}
-        self.timeline = self.timelines[found.present]
-        self._set_position(len(self.timeline.moments))
+        self.timeline = self.timelines[self.timeline.number]
+        self._set_position(position)
         self._recorder.went_to(self.timeline)
 
     async def _begin_servers_anew(self, prepared: Prepared, saved: Iterable[str]) -> tuple[str, ...]:
@@ -163,7 +163,8 @@ class Debugger(Editing):
         for alias in stopped:
             await self.tools.stop(alias)
         self._uninitialised |= stopped
-        self.tools.start(prepared.pipeline.used_aliases())
+        if self._starts_servers:
+            self.tools.start(prepared.pipeline.used_aliases())
         return tuple(sorted(stopped))
 
     # ---- the end, and a new beginning
@@ -172,6 +173,8 @@ class Debugger(Editing):
         """End the session: complete the record, stop every server. Nothing is left running."""
         if self.state.status == "closed":
             return
+        if self._reload is not None:
+            await asyncio.wait([self._reload])
         if self._call is not None:
             self.cancel()
             await asyncio.wait([self._call])

@@ -131,9 +131,22 @@ class Editing(Travelling):
 
     def _edited(self, edit: Edit, old: Any) -> None:
         """Keep an edit and tell of it: the value before, and the one it has now."""
+        if self.timeline.is_closed and not self.state.is_past:
+            self._begin_fork()
         self._pending.append(edit)
         self._keep_end()
         self._told_of(edit, old)
+
+    def _begin_fork(self) -> None:
+        """Go on in a fork before anything has run: a closed timeline does not keep what is changed at its end."""
+        self._go_on_in(self._timeline_to_go_on())
+        self._late_edits = ()
+        for edit in self._pending:
+            self._recorder.edited(replace(edit, after_visit=self._last_visit), self.timeline)
+
+    @property
+    def _last_visit(self) -> int | None:
+        return self.timeline.moments[self.state.position - 1].visit.number if self.state.position else None
 
     def _keep_end(self) -> None:
         """An edit at the end of the timeline stays there, also if the user goes away and comes back."""
@@ -141,8 +154,7 @@ class Editing(Travelling):
             self.timeline.end = self._checkpoint()
 
     def _told_of(self, edit: Edit, old: Any) -> None:
-        last = self.timeline.moments[self.state.position - 1].visit.number if self.state.position else None
-        edit = replace(edit, after_visit=last)
+        edit = replace(edit, after_visit=self._last_visit)
         if edit not in self._late_edits:
             self._recorder.edited(edit, self.timeline)
         name = f"{edit.alias}.{edit.name}" if edit.alias else edit.name

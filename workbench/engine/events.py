@@ -381,7 +381,8 @@ class WentBack(Event, frozen=True, kw_only=True):
 
 
 class Forked(Event, frozen=True, kw_only=True):
-    """A second timeline began, at a checkpoint of another. Its first visit tells of it before it is finished."""
+    """A second timeline began, at a checkpoint of another: with the first visit of its own, before that is finished; or
+    with an edit, at the end of one that was run under the pipeline as it was."""
 
     type: ClassVar[str] = "forked"
     number: int
@@ -389,7 +390,7 @@ class Forked(Event, frozen=True, kw_only=True):
     parent: int
     """The timeline that it left."""
     parent_visit: int | None
-    """The visit of the parent before which it left."""
+    """The visit of the parent before which it left; null where it left after the last one."""
 
 
 class Reloaded(Event, frozen=True, kw_only=True):

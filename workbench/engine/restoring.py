@@ -1,4 +1,4 @@
-"""Puts a saved session back into a debugger: its timelines, as far as they fit the pipeline of today."""
+"""Fits timelines into a pipeline that was edited since they were run: those of a saved session, or of an open one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.engine.inputs import BoundInputs, StepError
 from workbench.engine.pool import VariablePool
 from workbench.engine.ports import Edit
 from workbench.engine.program import Program
-from workbench.engine.timeline import Checkpoint, Moment, Timeline
+from workbench.engine.timeline import AsRun, Checkpoint, Moment, Timeline
 from workbench.engine.visiting import bound_again
 from workbench.pipeline.binding import Binding
 from workbench.pipeline.model import ToolStep
@@ -20,73 +20,55 @@ from workbench.pipeline.outline import Matches, Outline, every_step, matched, ou
 
 @dataclass
 class Restored:
-    """The timelines of a saved session, and the one that is gone on with.
-
-    ``cut`` says of that one why its later visits do not fit the pipeline any more; None where all do.
-    """
+    """Timelines as far as they fit, and of each why its later visits do not; None where all do."""
 
     timelines: dict[int, Timeline] = field(default_factory=dict)
-    present: int = 1
-    cut: str | None = None
+    cuts: dict[int, str | None] = field(default_factory=dict)
+
+
+def as_run(timelines: Mapping[int, Timeline], outline: Outline) -> dict[int, AsRun]:
+    """Timelines as they were run; ``outline`` is that of the pipeline now, and so of those that are not closed."""
+    return {number: timeline.as_run or AsRun(timeline, outline) for number, timeline in timelines.items()}
 
 
 def restored(
-    program: Program,
-    timelines: Mapping[int, Timeline],
-    present: int,
-    *,
-    outlines: Mapping[int, Outline],
-    bindings: Mapping[str, Binding],
-    begin: VariablePool,
-    until: int | None = None,
+    program: Program, timelines: Mapping[int, AsRun], *, bindings: Mapping[str, Binding], begin: VariablePool
 ) -> Restored:
-    """Fit saved timelines into a program; ``outlines`` are of the pipeline as each timeline was run.
+    """Fit timelines into a program, from how they were run: so what did not fit another one in between comes back.
 
-    Where its steps are not what they were, the past is kept up to the first visit that does not fit, and at most
-    ``until`` visits of the present timeline; what runs on from there is a new one.
+    Where its steps are not what they were, a timeline is kept up to the first visit that does not fit, and is closed.
     """
     now = outline_of(program.pipeline)
-    result = Restored(present=present)
-    branched: Timeline | None = None
-    cuts: dict[int, str | None] = {}
-    for number, timeline in sorted(timelines.items()):
-        outline = outlines.get(number, now)
-        shared, cut = _shared_part(timeline, timelines, result, cuts)
+    result = Restored()
+    left_at_end = {ran.timeline.parent for ran in timelines.values() if ran.timeline.parent_visit is None}
+    for number, ran in sorted(timelines.items()):
+        timeline = ran.timeline
+        shared, cut = _shared_part(timeline, timelines, result)
         own = timeline.moments[len(shared) :] if cut is None else []
-        if outline != now and own:
-            own, cut = _fitting(program, shared, timeline, _unchanged(outline, now))
+        is_other = bool(own) and ran.outline != now
+        if is_other:
+            own, cut = _fitting(program, shared, timeline, _unchanged(ran.outline, now))
         moments = [*shared, *(_with_inputs(moment, bindings) for moment in own)]
         fitted = Timeline(number, timeline.parent, timeline.parent_visit, moments)
+        # Of a fork that left at the end it is not kept where that was: so nothing may come after it.
+        if is_other or cut is not None or number in left_at_end:
+            fitted.as_run = ran
         late = timeline.end.edits if timeline.end is not None and cut is None else ()
         fitted.end = _end(program, fitted, begin, late)
-        result.timelines[number], cuts[number] = fitted, cut
-        if number == present and (outline != now or cut is not None) and timeline.moments:
-            position = len(moments) if until is None else min(until, len(moments))
-            result.cut = cut if position == len(moments) else None
-            branched = _branch_off(timeline, fitted, max(timelines) + 1, position)
-            branched.end = _end(program, branched, begin, late if position == len(timeline.moments) else ())
-    if branched is not None:
-        result.timelines[branched.number] = branched
-        result.present = branched.number
+        result.timelines[number], result.cuts[number] = fitted, cut
     return result
 
 
-def _branch_off(whole: Timeline, fitted: Timeline, number: int, position: int) -> Timeline:
-    """What runs on under another pipeline is a timeline of its own."""
-    left_at = whole.moments[position].visit.number if position < len(whole.moments) else None
-    return Timeline(number, whole.number, left_at, fitted.moments[:position])
-
-
 def _shared_part(
-    timeline: Timeline, raw: Mapping[int, Timeline], result: Restored, cuts: Mapping[int, str | None]
+    timeline: Timeline, timelines: Mapping[int, AsRun], result: Restored
 ) -> tuple[list[Moment], str | None]:
     """The moments that a fork has from its parent, as they are fitted there; and why that was cut before the fork."""
-    parent = raw.get(timeline.parent or 0)
+    parent = timelines.get(timeline.parent or 0)
     if parent is None:
         return [], None
-    count = timeline.shared_with(parent)
-    fitted = result.timelines[parent.number].moments
-    return fitted[:count], cuts[parent.number] if len(fitted) < count else None
+    count = timeline.shared_with(parent.timeline)
+    fitted = result.timelines[parent.timeline.number].moments
+    return fitted[:count], result.cuts[parent.timeline.number] if len(fitted) < count else None
 
 
 def _unchanged(old: Outline, new: Outline) -> Matches:

@@ -382,8 +382,8 @@ class Running(Session):
         return None
 
     def _timeline_to_go_on(self) -> Timeline:
-        """This timeline; from a checkpoint in the past a new one, and the one it leaves stays whole."""
-        if not self.state.is_past:
+        """This timeline; from a checkpoint in the past, or the end of a closed one, a fork: it stays whole."""
+        if not self.state.is_past and not self.timeline.is_closed:
             return self.timeline
         return self.timeline.fork(max(self.timelines) + 1, self.state.position)
 

@@ -49,6 +49,8 @@ class Session:
         self._emit = emit
         self._open_record = record
         self._numbers = 0
+        self._starts_servers = True
+        """Whether servers start before their first step."""
         self._begin()
 
     def _begin(self) -> None:
@@ -67,6 +69,7 @@ class Session:
         self._failed: Visit | None = None
         self._routes: dict[int, str] | None = None
         self._call: asyncio.Task[Any] | None = None
+        self._reload: asyncio.Future[Any] | None = None
         self._is_cancelling = False
         self._is_keeping = False
         self._pause_wanted = False
@@ -111,8 +114,8 @@ class Session:
 
     @property
     def timeline_of_events(self) -> int:
-        """The number of the timeline that what happens now belongs to; a run from the past belongs to its fork."""
-        begins_a_fork = self.state.status == "running" and self.state.is_past
+        """The number of the timeline that what happens now belongs to; a run that begins a fork belongs to that."""
+        begins_a_fork = self.state.status == "running" and (self.state.is_past or self.timeline.is_closed)
         return max(self.timelines) + 1 if begins_a_fork else self.timeline.number
 
     # ---- looking
@@ -266,7 +269,8 @@ class Session:
             "visit": visit,
         }
         stopped = Stopped(reason=reason, why=why, **about)
-        status: Status = "finished" if reason == "finished" else "stopped"
+        is_end = reason == "finished" or (reason == "reloaded" and self.state.cursor.is_end)
+        status: Status = "finished" if is_end else "stopped"
         self.state = replace(self.state, status=status, stop=stopped, running=None)
         self._emit(stopped)
         return stopped

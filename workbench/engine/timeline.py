@@ -10,6 +10,7 @@ from workbench.engine.cursor import Cursor
 from workbench.engine.pool import VariablePool
 from workbench.engine.ports import Edit
 from workbench.engine.visit import Visit
+from workbench.pipeline.outline import Outline
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,14 @@ class Moment:
     after: VariablePool
 
 
+@dataclass(frozen=True)
+class AsRun:
+    """A timeline as it was run, with the outline of the pipeline of then."""
+
+    timeline: Timeline
+    outline: Outline
+
+
 @dataclass
 class Timeline:
     """One course of the run. A fork shares the moments before ``parent_visit`` with the timeline it left there."""
@@ -47,9 +56,26 @@ class Timeline:
     moments: list[Moment] = field(default_factory=list)
     end: Checkpoint | None = None
     """Where it stood after its last visit."""
+    as_run: AsRun | None = None
+    """Set for one that is closed: ``moments`` are those that fit the pipeline of today, what runs on is a fork."""
     _stateful: dict[str, list[int]] = field(default_factory=dict, repr=False)
-    """Server -> positions of the visits that changed its state, of the first ``_indexed`` moments."""
+    """Server -> positions of the visits that changed its state, of the first ``_indexed`` that ran."""
     _indexed: int = 0
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing may be added to it: what follows its last moment was run under another pipeline."""
+        return self.as_run is not None
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether visits of it do not fit the pipeline of today."""
+        return len(self.ran) > len(self.moments)
+
+    @property
+    def ran(self) -> list[Moment]:
+        """All its moments as they were run, also those that do not fit the pipeline of today."""
+        return self.as_run.timeline.moments if self.as_run is not None else self.moments
 
     @property
     def visits(self) -> Sequence[Visit]:
@@ -72,15 +98,17 @@ class Timeline:
             return len(self.moments)
         count = min(len(self.moments), len(other.moments))
         places = range(count)
-        return bisect_left(places, True, key=lambda n: self.moments[n] is not other.moments[n])
+        # A visit keeps its number, also where its moment was fitted into another pipeline.
+        return bisect_left(places, True, key=lambda n: self.moments[n].visit.number != other.moments[n].visit.number)
 
     def stateful_between(self, begin: int, end: int) -> tuple[str, ...]:
         """The servers whose state the visits from ``begin`` to before ``end`` changed, in order of their names."""
-        for place in range(self._indexed, len(self.moments)):
-            visit = self.moments[place].visit
+        ran = self.ran
+        for place in range(self._indexed, len(ran)):
+            visit = ran[place].visit
             if visit.is_stateful:
                 self._stateful.setdefault(visit.alias, []).append(place)
-        self._indexed = len(self.moments)
+        self._indexed = len(ran)
         return tuple(
             alias
             for alias, places in sorted(self._stateful.items())
@@ -106,7 +134,7 @@ class Timeline:
 
     def fork(self, number: int, position: int) -> Timeline:
         """A new timeline that has this one's first ``position`` visits. Nothing of this one changes."""
-        left_at = self.moments[position].visit.number if position < len(self.moments) else None
+        left_at = self.ran[position].visit.number if position < len(self.ran) else None
         return Timeline(number, self.number, left_at, self.moments[:position])
 
     def matching(self, position: int, visit: Visit) -> Visit | None:

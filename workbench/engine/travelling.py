@@ -58,7 +58,8 @@ class Travelling(Running):
         stateful = self.out_of_step()
         before = self.timeline.moments[position].visit.number if position < len(self.timeline.moments) else None
         self._emit(WentBack(visit=before, timeline=self.timeline.number, stateful=stateful))
-        why = f"before visit {before}" if before is not None else "after the last visit"
+        last = "the last visit" + (" that fits the pipeline as it is now" if self.timeline.is_cut else "")
+        why = f"before visit {before}" if before is not None else f"after {last}"
         if stateful:
             why += f"; {', '.join(stateful)} kept the state of what ran since"
         return self._stop("went back" if not checkpoint.cursor.is_end else "finished", why)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -118,7 +119,7 @@ def load_config(project: Path, aliases: Iterable[str] = ()) -> tuple[Configurati
     problems: list[Problem] = []
     files: tuple[tuple[Place, Path], ...] = (("user", user_file()), ("project", project / PROJECT_FILE))
     for place, file in files:
-        if file.is_file():
+        if os.path.lexists(file):
             reading = _Reading(place, file, project, frozenset(aliases))
             reading.read()
             settings |= reading.settings
@@ -256,6 +257,9 @@ class _Reading:
     problems: list[Problem] = field(default_factory=list)
 
     def read(self) -> None:
+        if self.file.is_dir():
+            self.problems.append(Problem(self.file, None, "this is a folder: the configuration is a file of that name"))
+            return
         try:
             root = composed(self.file, read_text(self.file))
         except PipelineError as error:

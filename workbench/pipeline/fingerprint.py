@@ -57,8 +57,12 @@ def _python_files(folder: Path) -> Iterator[Path]:
 def _named_programs(source: ServerSource) -> Iterator[Path]:
     for number, word in enumerate(source.command):
         if (number == 0 or Path(word).suffix in {"", *_PROGRAMS}) and "\0" not in word:
-            file = (source.cwd / word).resolve()
-            if file.is_relative_to(source.cwd) and file.is_file():
+            try:
+                file = (source.cwd / word).resolve()
+                is_program = file.is_relative_to(source.cwd) and file.is_file()
+            except (OSError, RuntimeError):  # too long for a name of a file, or links that lead in a circle
+                continue
+            if is_program:
                 yield file
 
 
@@ -71,7 +75,7 @@ def _code(source: ServerSource) -> str:
 
 def _content(file: Path) -> bytes:
     try:
-        return file.read_bytes()
+        return file.read_bytes() if file.is_file() else b""  # a pipe would never end
     except OSError:
         return b""
 

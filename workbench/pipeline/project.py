@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,7 +25,7 @@ def shipped_folder() -> Path:
 def project_folder(pipeline: Path) -> Path:
     """The nearest folder above the pipeline that holds ``.ragwb.yaml`` or ``servers/``; else the current one."""
     for folder in pipeline.resolve().parents:
-        if (folder / ".ragwb.yaml").is_file() or (folder / "servers").is_dir():
+        if os.path.lexists(folder / ".ragwb.yaml") or (folder / "servers").is_dir():
             return folder
     return Path.cwd()
 

@@ -2,17 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
+from workbench.pipeline.files import read_text
 from workbench.pipeline.fingerprint import differences, fingerprints, source_files
 from workbench.pipeline.outline import OutlineStep, every_step, matched, outline_of
 from workbench.pipeline.prepare import Prepared
+from workbench.pipeline.problems import PipelineError
+from workbench.pipeline.project import ServerSource
 
 _TEMPLATES = (".jinja", ".jinja2", ".j2")
 Stamp = tuple[int, int, int]
 """Of a file: when it was changed (ns), its size, its number. Looking at these costs nothing, also over a network."""
+
+
+_WAYS: tuple[tuple[str, Callable[[ServerSource], Any]], ...] = (
+    ("file", lambda source: source.script),
+    ("command", lambda source: source.command),
+    ("interpreter", lambda source: source.python),
+    ("folder", lambda source: source.cwd),
+    ("environment", lambda source: (source.env, source.passed_env)),
+    ("address", lambda source: (source.address.url, source.address.transport) if source.address else None),
+    ("headers", lambda source: source.address.headers if source.address else {}),
+)
+"""What may be another at a server that is started or reached otherwise: its values may be secret, and are not shown."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A pipeline as its files were read, with what tells whether they were saved since."""
+
+    prepared: Prepared
+    prints: Mapping[str, str]
+    stamps: Mapping[Path, Stamp]
 
 
 @dataclass(frozen=True)
@@ -20,60 +47,103 @@ class Saved:
     """What saving did to a pipeline that is open.
 
     ``added``, ``removed`` and ``changed`` are steps (the latter as they are now); ``parameters`` are ``server.name``;
-    ``servers`` have other code; ``templates`` are read anew at their next use anyway.
+    ``servers`` have other code; ``otherwise`` are those that are new, or started or reached in another way, each with
+    what is another; ``templates`` are read anew at their next use anyway.
     """
 
-    prepared: Prepared
+    reading: Reading
     added: tuple[OutlineStep, ...] = ()
     removed: tuple[OutlineStep, ...] = ()
     changed: tuple[OutlineStep, ...] = ()
     parameters: tuple[str, ...] = ()
     servers: tuple[str, ...] = ()
+    otherwise: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     templates: tuple[Path, ...] = ()
+
+    @property
+    def prepared(self) -> Prepared:
+        return self.reading.prepared
 
     @property
     def is_more_than_text(self) -> bool:
         """Whether anything is different but comments, blanks and templates."""
-        return bool(self.added or self.removed or self.changed or self.parameters or self.servers)
+        steps = self.added or self.removed or self.changed
+        return bool(steps or self.parameters or self.servers or self.otherwise)
 
 
 class PipelineWatch:
-    """Looks after the files that a pipeline was read from. Its methods may take a while: not for a screen's thread."""
+    """Looks after the files that a pipeline was read from.
+
+    Its methods may take a while: they are for other threads than a screen's, and may be called on several at once.
+    """
 
     def __init__(self, prepared: Prepared) -> None:
-        self.follow(prepared)
+        stamps = _stamps(prepared)
+        self._lock = threading.Lock()
+        self._reading = Reading(prepared, fingerprints(prepared), stamps)
+        self._stamps = stamps
+        # It may have been saved since it was read: while the user was asked whether its programs may start.
+        self._unread = frozenset() if _is_as_read(prepared) else frozenset({prepared.pipeline.file})
 
-    def follow(self, prepared: Prepared) -> None:
-        """From here on this is how things are."""
-        self._prepared = prepared
-        self._prints = fingerprints(prepared)
-        self._stamps = _stamps(prepared)
-        self._unread: set[Path] = set()
+    def follow(self, saved: Saved) -> None:
+        """From here on this is how things are. What was saved after it was read is noticed as any other."""
+        with self._lock:
+            self._reading = saved.reading
+            self._stamps = saved.reading.stamps
+            self._unread = frozenset()
 
     def changed(self) -> tuple[Path, ...]:
         """The files that were saved, made or removed since the pipeline was read."""
-        now = _stamps(self._prepared)
-        self._unread |= {file for file in now.keys() | self._stamps.keys() if now.get(file) != self._stamps.get(file)}
-        self._stamps = now
-        return tuple(sorted(self._unread))
+        with self._lock:
+            now, before = _stamps(self._reading.prepared), self._stamps
+            self._unread |= {file for file in now.keys() | before.keys() if now.get(file) != before.get(file)}
+            self._stamps = now
+            return tuple(sorted(self._unread))
 
     def read(self) -> Saved:
         """The pipeline as its files are now, and what is different. Raises ``PipelineError``."""
-        prepared = self._prepared.again()
-        before, now = outline_of(self._prepared.pipeline), outline_of(prepared.pipeline)
+        reading, unread = self._reading, self._unread
+        stamps = _stamps(reading.prepared)  # before it is read: what is saved meanwhile is noticed afterwards
+        prepared = reading.prepared.again()
+        files = set(_files(prepared))
+        stamps = {file: stamp for file, stamp in {**_stamps(prepared), **stamps}.items() if file in files}
+        prints = fingerprints(prepared)
+        before, now = outline_of(reading.prepared.pipeline), outline_of(prepared.pipeline)
         found = matched(before, now)
         old, new = ({step.path: step for step in every_step(outline)} for outline in (before, now))
         kept = set(found.values())
-        other = differences(self._prints, fingerprints(prepared))
+        otherwise = _otherwise(reading.prepared, prepared)
+        other = differences(reading.prints, prints)
+        servers = (name.removeprefix("server ") for name in other if name.startswith("server "))
         return Saved(
-            prepared,
+            Reading(prepared, prints, stamps),
             added=tuple(step for path, step in new.items() if path not in kept),
             removed=tuple(step for path, step in old.items() if path not in found),
             changed=tuple(new[there] for here, there in found.items() if old[here].detail != new[there].detail),
-            parameters=tuple(_other_parameters(self._prepared, prepared)),
-            servers=tuple(name.removeprefix("server ") for name in other if name.startswith("server ")),
-            templates=tuple(file for file in sorted(self._unread) if file.suffix in _TEMPLATES),
+            parameters=tuple(_other_parameters(reading.prepared, prepared)),
+            servers=tuple(name for name in servers if name in prepared.used_sources() and name not in otherwise),
+            otherwise=otherwise,
+            templates=tuple(file for file in sorted(unread) if file.suffix in _TEMPLATES),
         )
+
+
+def _is_as_read(prepared: Prepared) -> bool:
+    try:
+        return read_text(prepared.pipeline.file) == prepared.pipeline.text
+    except PipelineError:
+        return False
+
+
+def _otherwise(before: Prepared, now: Prepared) -> dict[str, str]:
+    """The servers that are new, or started or reached in another way, each with what is another."""
+    found, old = {}, before.used_sources()
+    for alias, source in now.used_sources().items():
+        if alias not in old:
+            found[alias] = "new"
+        elif source != old[alias]:
+            ways = [word for word, of in _WAYS if of(source) != of(old[alias])]
+            found[alias] = f"other {', '.join(ways)}" if ways else "written in another way"
+    return found
 
 
 def _other_parameters(before: Prepared, now: Prepared) -> Iterator[str]:

@@ -32,6 +32,11 @@ from workbench.record.values import BLOCK, Encoder, pack, pack_block
 
 _Job = Callable[[sqlite3.Connection], None]
 _Settle = Callable[[Exception | None], None]
+_PLACE = """
+insert into timeline values (?, ?, ?, ?) on conflict (number) do update set pipeline = excluded.pipeline
+where not exists (select 1 from visit where visit.timeline = excluded.number)
+"""
+"""A timeline is of the pipeline that its first visit was run under."""
 _BATCH = 500
 """Jobs that may share a transaction."""
 
@@ -231,7 +236,7 @@ class SessionWriter:
         db.execute("insert into visit values (?, ?, ?, ?)", (seq, visit.number, timeline[0], content))
 
     def _write_place(self, db: sqlite3.Connection, timeline: tuple[int, int | None, int | None]) -> None:
-        db.execute("insert or ignore into timeline values (?, ?, ?, ?)", (*timeline, self._pipeline_number))
+        db.execute(_PLACE, (*timeline, self._pipeline_number))
         db.execute("insert or replace into session values ('present', ?)", (str(timeline[0]),))
 
     def _write_edit(

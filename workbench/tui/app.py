@@ -27,6 +27,7 @@ from workbench.tui.keymap import read_keymap
 from workbench.tui.model import Clock, Model
 from workbench.tui.net import SafeApp
 from workbench.tui.problem_log import log_problem
+from workbench.tui.reloading import AskAbout
 from workbench.tui.remembered import remember, remembered
 from workbench.tui.terminal import Terminal
 from workbench.tui.text import brief, visible
@@ -126,10 +127,13 @@ class WorkbenchApp(ThemedApp):
         starts_servers: bool = True,
         welcomes: bool = False,
         notes: Sequence[str] = (),
+        ask_about: AskAbout | None = None,
     ) -> None:
+        """``ask_about`` says which programs have to be allowed before files that were saved may be read anew."""
         super().__init__(prepared.config)
         self._notes = notes
         self._welcomes = welcomes
+        self._ask_about = ask_about
         self._starts_servers = starts_servers
         self.sub_title = visible(prepared.pipeline.file.name)
         self.engine = EngineThread(make_debugger, self._engine_told)
@@ -139,7 +143,7 @@ class WorkbenchApp(ThemedApp):
         self._question: Confirm | None = None
 
     def get_default_screen(self) -> WorkbenchScreen:
-        return WorkbenchScreen(self.engine, self._model)
+        return WorkbenchScreen(self.engine, self._model, self._ask_about)
 
     def on_mount(self) -> None:
         self.call_after_refresh(self.engine.start, starts_servers=self._starts_servers)
@@ -247,12 +251,15 @@ def run_workbench(
     *,
     starts_servers: bool = True,
     notes: Sequence[str] = (),
+    ask_about: AskAbout | None = None,
 ) -> Outcome:
     """Show a pipeline and run it as the user steers; returns when the screen is closed and every server has ended.
 
     Without ``starts_servers`` each is started when a step of it is run. ``notes`` are said when the screen opens.
     """
-    app = WorkbenchApp(prepared, make_debugger, starts_servers=starts_servers, welcomes=True, notes=notes)
+    app = WorkbenchApp(
+        prepared, make_debugger, starts_servers=starts_servers, welcomes=True, notes=notes, ask_about=ask_about
+    )
     _spare_the_collector()
     try:
         outcome: Outcome | None = app.run()

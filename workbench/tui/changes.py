@@ -284,7 +284,10 @@ def _timeline_words(timeline: Timeline, present: int) -> str:
     if timeline.parent and timeline.parent_visit is None:
         begin = f"fork of {timeline.parent} at its end"
     here = " · here" if timeline.number == present else ""
-    return f"{timeline.number}  {begin} · {count_of(len(timeline.moments), 'visit')}{here}"
+    visits = count_of(len(timeline.ran), "visit")
+    if timeline.is_cut:
+        visits = f"{len(timeline.moments)} of {visits} fit the pipeline as it is now"
+    return f"{timeline.number}  {begin} · {visits}{here}"
 
 
 def _entry(value: Any, path: Path) -> Any:

@@ -69,6 +69,8 @@ class Timeline(RowsView):
             return ""
         shared = fork.shared_with(parent) if fork is not None else 0
         left = [m.visit.number for m in parent.moments[shared:]] if fork is not None else []
+        if not left and parent.is_cut:
+            return "begun where the pipeline as it is now parts from it"
         if not left:
             return "begun at its end" if fork is not None else ""
         visits = f"visit {left[0]}" if len(left) == 1 else f"{len(left)} visits, {left[0]} to {left[-1]}"

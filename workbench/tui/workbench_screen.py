@@ -28,7 +28,7 @@ from workbench.tui.model import Model
 from workbench.tui.panes import PaneArea
 from workbench.tui.pipeline_tree import PipelineTree
 from workbench.tui.questions import Questions
-from workbench.tui.reloading import LOOK_SECONDS, Reloading
+from workbench.tui.reloading import LOOK_SECONDS, AskAbout, Reloading
 from workbench.tui.rows import RowsView
 from workbench.tui.run_screen import RunScreen
 from workbench.tui.snapshots import Snapshots
@@ -50,7 +50,7 @@ class WorkbenchScreen(RunScreen):
     SIGNS = WORKBENCH_SIGNS
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "restore", show=False)]
 
-    def __init__(self, engine: EngineThread, model: Model) -> None:
+    def __init__(self, engine: EngineThread, model: Model, ask_about: AskAbout | None = None) -> None:
         self._tree = PipelineTree(engine.debugger.prepared.pipeline, model, id="pipeline")
         self._step = StepPane(model, id="step")
         expressions = Expressions(engine, model)
@@ -69,7 +69,7 @@ class WorkbenchScreen(RunScreen):
         )
         self._console_work = ConsoleWork(self, model, expressions, commands)
         self._questions = Questions(self, engine, model)
-        self._reloading = Reloading(self, engine, model)
+        self._reloading = Reloading(self, engine, model, ask_about)
         self._shown_pipeline = engine.debugger.prepared
         self._seen_stop: object = None
         self._looked_from: object = None
@@ -113,7 +113,7 @@ class WorkbenchScreen(RunScreen):
         elif self._model.debugger.state.status != "running":
             self._step.refresh_shown()
 
-    @work(group="saves", exit_on_error=False)
+    @work(group="saves")
     async def _look_for_saves(self) -> None:
         before = self._model.saved_files
         await self._reloading.look()
@@ -124,7 +124,7 @@ class WorkbenchScreen(RunScreen):
     async def _evaluate(self) -> None:
         await self._looking.evaluate()
 
-    @work(group="reload", exclusive=True, exit_on_error=False)
+    @work(group="reload")
     async def action_reload(self) -> None:
         await self._reloading.ask()
         self.show_run()
