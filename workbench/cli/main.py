@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from workbench import __version__
+from workbench.cli.asked_question import AskedQuestion
 from workbench.cli.exits import Exit
 from workbench.cli.study_options import add_study_commands
 
@@ -155,11 +156,13 @@ def parser() -> argparse.ArgumentParser:
         help="a pipeline (.yaml), a session (.ragwb) or a memory file (.json)",
     )
     _add_parameters(opening)
+    _add_question(opening)
     _add_stops(opening)
     running = commands.add_parser("run", help="run a pipeline without a screen")
     running.add_argument("file", type=Path, metavar="PIPELINE")
     running.add_argument("--no-session", action="store_true", help="keep no session file; the run can't be resumed")
     _add_parameters(running)
+    _add_question(running)
     _add_stops(running)
     _add_on_break(running)
     _add_printing(running)
@@ -254,6 +257,16 @@ def _add_parameters(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="SERVER.NAME=VALUE",
         help="one parameter; `--set a.b.c=1` reaches inside a map; may be given more than once",
+    )
+
+
+def _add_question(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--question",
+        dest="sets",
+        action=AskedQuestion,
+        metavar="TEXT",
+        help="ask this instead of the questions of the benchmark server's file; may be given more than once",
     )
 
 

@@ -31,6 +31,9 @@ BACKENDS = Backends(
 COMMON = "common"
 """The part of ``backend_configs`` that holds for every backend."""
 
+NAMED = 20
+"""How many items a warning names."""
+
 model: Model | None = None
 """Loaded by ``generation_init``."""
 
@@ -155,9 +158,15 @@ def oddities(outcomes: Sequence[Outcome], labels: Sequence[str], *, is_json: boo
     ]
     shortened = [f"{label} {answer.shortened}" for label, answer in answers if answer.shortened]
     return [
-        *(f"{words} {', '.join(which)}" for which, words in said if which),
-        *([f"too long, and shortened: the prompt of {'; '.join(shortened)}"] if shortened else []),
+        *(f"{words} {listed(which, ', ')}" for which, words in said if which),
+        *([f"too long, and shortened: the prompt of {listed(shortened, '; ')}"] if shortened else []),
     ]
+
+
+def listed(which: Sequence[str], mark: str) -> str:
+    """The first ones, and how many more there are."""
+    more = len(which) - NAMED
+    return mark.join([*which[:NAMED], *([f"and {more} more"] if more > 0 else [])])
 
 
 def _is_json(text: str) -> bool:
