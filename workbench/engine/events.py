@@ -227,6 +227,8 @@ class VisitFinished(VisitEvent, frozen=True, kw_only=True):
     """How long it took in all."""
     outputs: tuple[str, ...] = ()
     """The variables that it wrote."""
+    failed: tuple[int, ...] = ()
+    """The items that failed in it while others did not; they take no further part in the run."""
     warnings: tuple[str, ...] = ()
     """What is odd about what the tool returned, for someone to read."""
     waiting: float | None = None

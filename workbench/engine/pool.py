@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -76,6 +76,8 @@ class VariablePool(Struct, frozen=True):
     parameters: Mapping[str, Mapping[str, ParameterValue]] = field(default_factory=dict)
     count: int | None = None
     counted_by: str | None = None
+    failed: frozenset[int] = frozenset()
+    """The items that failed in some step: they take no further part in the run."""
 
     def get(self, name: str) -> Variable | None:
         return self.variables.get(name)
@@ -104,12 +106,24 @@ class VariablePool(Struct, frozen=True):
             variables[variable.name] = _after(variables.get(variable.name), variable)
         return replace(self, variables=variables)
 
+    def alive(self, items: tuple[int, ...]) -> tuple[int, ...]:
+        """Those of these items that did not fail."""
+        return tuple(item for item in items if item not in self.failed) if self.failed else items
+
     def with_edited(self, variable: Variable) -> VariablePool:
-        """The pool after an edit by hand: it takes the place of the last save, also in the memory list."""
+        """The pool after an edit by hand: it takes the place of the last save, also in the memory list.
+
+        An item that failed takes part again when it is given a value.
+        """
         before = self.variables.get(variable.name)
         kept = kept_form(variable.kept, before.kept if before else None)
         edited = replace(variable, kept=kept, is_edited=True, earlier=before.earlier if before else None)
-        return replace(self, variables={**self.variables, variable.name: edited})
+        revived = (before.unset if before else frozenset()) - edited.unset
+        return replace(self, variables={**self.variables, variable.name: edited}, failed=self.failed - revived)
+
+    def with_failed(self, items: Iterable[int]) -> VariablePool:
+        """The pool after a step in which these items failed."""
+        return replace(self, failed=self.failed | frozenset(items))
 
     def with_parameter(self, alias: str, name: str, value: Any, origin: str) -> VariablePool:
         section = {**self.parameters.get(alias, {}), name: ParameterValue(value, origin)}

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from workbench.pipeline.declaration import ServerDeclaration, ToolKind
 
@@ -36,6 +36,8 @@ class Call(Struct, frozen=True):
     visit: int
     items: tuple[int, ...] | None = None
     on_progress: Callable[[Progress], None] | None = None
+    item_lists: tuple[str, ...] | None = None
+    """The arguments that have one entry per item, for a tool that takes inputs of any name."""
 
 
 class Timing(Struct, frozen=True):
@@ -60,6 +62,10 @@ class CallResult(Struct, frozen=True):
     value: Any
     is_structured: bool = True
     timing: Timing | None = None
+    failed: Mapping[int, str] = field(default_factory=dict)
+    """Of a call about items: the places in its lists whose items failed, and why. The others are answered."""
+    warnings: tuple[str, ...] = ()
+    """What the tool says is odd about its result."""
 
 
 AskedKind = Literal["elicitation", "sampling"]

@@ -37,6 +37,8 @@ class Visit(Struct, frozen=True):
     parameters: Mapping[str, Any] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
     routes: Mapping[int, str] = field(default_factory=dict)
+    failures: Mapping[int, str] = field(default_factory=dict)
+    """The items that failed in it while others did not, and why (item -> reason)."""
     warnings: tuple[str, ...] = ()
     error: str | None = None
     started: float = 0

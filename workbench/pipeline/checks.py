@@ -135,7 +135,7 @@ class _Checker(Struct):
     def _inputs(self, step: ToolStep, declaration: ToolDeclaration, interface: Interface) -> dict[str, InputSource]:
         arguments = {argument.name: argument for argument in declaration.arguments}
         for name in step.inputs:
-            if name not in arguments and name not in interface.inputs:
+            if name not in arguments and name not in interface.inputs and declaration.more_inputs is None:
                 self._report(
                     step.place(f"input.{name}"),
                     step,
@@ -152,6 +152,9 @@ class _Checker(Struct):
                 bound[name] = source
         for name in interface.inputs.keys() - arguments.keys():
             bound[name] = interface.inputs[name]
+        if declaration.more_inputs is not None:
+            further = {name: source for name, source in step.inputs.items() if name not in arguments}
+            bound |= {n: s for n, s in further.items() if self._usable(step, Argument(n), s, is_given=True)}
         return bound
 
     def _given_inputs(self, step: ToolStep) -> None:

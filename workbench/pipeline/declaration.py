@@ -37,6 +37,8 @@ class ToolDeclaration(Struct, frozen=True):
     whole: tuple[str, ...] = ()
     """Outputs that are never item lists, whatever their length."""
     stateful: bool = False
+    more_inputs: str | None = None
+    """The argument that takes inputs of any other name, as a map of name -> value."""
     description: str = ""
 
 

@@ -63,6 +63,8 @@ class ToolStep(Struct, frozen=True):
     outputs: Mapping[str, str] = field(default_factory=dict)
     places: Mapping[str, Position] = field(default_factory=dict)
     """Where each key under ``input:`` (``"input.q_ls"``) and ``output:`` stands."""
+    is_implied: bool = False
+    """Whether the file does not have it, and the dialect adds it; its failure is told, and fails no run."""
 
     @property
     def name(self) -> str:

@@ -13,6 +13,7 @@ from workbench.pipeline.config import Configuration, load_config
 from workbench.pipeline.declaration import ServerDeclaration
 from workbench.pipeline.description import completed
 from workbench.pipeline.environment import Environment
+from workbench.pipeline.implied import with_memory_saved
 from workbench.pipeline.mcp_config import read_mcp_config
 from workbench.pipeline.model import Pipeline
 from workbench.pipeline.parameters import ParameterSet, load_parameters
@@ -107,6 +108,9 @@ def prepare(
     problems += found
     declarations = _declarations(sources, problems)
     checked = check(pipeline, declarations, parameters, sources, reading.unread)
+    pipeline = with_memory_saved(pipeline, checked, declarations, parameters)
+    if pipeline is not reading.pipeline:
+        checked = check(pipeline, declarations, parameters, sources, reading.unread)
     if checks:
         problems += checked.problems
     if any(not problem.is_warning for problem in problems):

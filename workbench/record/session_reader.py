@@ -244,6 +244,7 @@ class _Reading(Struct):
             parameters=content["parameters"],
             extra=content["extra"],
             routes=dict(content["routes"]),
+            failures=dict(content.get("failures", ())),
             warnings=tuple(content["warnings"]),
             started=content["started"],
             seconds=content["seconds"],
@@ -316,4 +317,5 @@ def _after(pool: VariablePool, visit: Visit, content: Mapping[str, Any]) -> Vari
     alias = visit.name.partition(".")[0]
     for name, value in visit.parameters.items():
         pool = pool.with_parameter(alias, name, value, f"{WRITTEN}{visit.name}, visit {visit.number}")
-    return replace(pool, variables=variables, count=content["count"], counted_by=content["counted_by"])
+    pool = replace(pool, variables=variables, count=content["count"], counted_by=content["counted_by"])
+    return pool.with_failed(visit.failures)

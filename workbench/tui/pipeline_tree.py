@@ -34,7 +34,7 @@ class TreeRow(Struct, frozen=True):
     step: Step
     depth: int
     number: str
-    """Its path, within the branch it stands in."""
+    """Its path, within the branch it stands in; what stands there for a step that the file does not have."""
     state: str | None = None
     is_router: bool = False
 
@@ -145,7 +145,8 @@ class PipelineTree(RowsView):
 
 def _rows(steps: tuple[Step, ...], depth: int, block: str = "") -> Iterator[TreeRow]:
     for step in steps:
-        yield TreeRow(step, depth, step.path.removeprefix(block))
+        is_implied = isinstance(step, ToolStep) and step.is_implied
+        yield TreeRow(step, depth, "after the run" if is_implied else step.path.removeprefix(block))
         if isinstance(step, LoopStep):
             yield from _rows(step.steps, depth + 1, block)
         elif isinstance(step, BranchStep):
