@@ -443,7 +443,7 @@ def test_what_is_meant_by_a_name_that_is_no_file(project: Path, capsys: pytest.C
     (project / "pipelines").mkdir()
     (project / "pipelines" / "corpora.yaml").write_text("pipeline: []\n")
     assert main(["check", "corpra.yaml"]) == 2
-    assert "did you mean `pipelines/corpora.yaml`?" in capsys.readouterr().err
+    assert "did you mean `pipelines/corpora.yaml`" in capsys.readouterr().err
     assert main(["check", "nothing/at/all.yaml"]) == 2
     assert capsys.readouterr().err == "nothing/at/all.yaml: no such file\n"
 

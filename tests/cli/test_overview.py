@@ -43,7 +43,7 @@ def test_an_empty_folder_says_what_can_be_done(folder: Path, capsys: pytest.Capt
     assert main([]) == 0
     out, err = capsys.readouterr()
     assert "ragwb new DIR" in out
-    assert "sayhello      The smallest pipeline: one server, one step." in out
+    assert "The smallest pipeline: one server, one step." in out
     assert "bm25 " in out
     assert err == ""
 
