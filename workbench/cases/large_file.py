@@ -117,9 +117,10 @@ class LargeFile:
     def runs(self) -> list[SavedRun]:
         """The runs as far as they are indexed; a run that is still growing is given anew each time."""
         found = []
-        for visits in self._visits:
+        for place, visits in enumerate(self._visits, 1):
             counted_by, count = counted(visits)
-            found.append(SavedRun(self.file, tuple(visits), count, counted_by, trouble=self.trouble))
+            run = SavedRun(self.file, tuple(visits), count, counted_by, trouble=self.trouble, place=place)
+            found.append(run)
         return found
 
     def start(self, progress: Callable[[int, int], None] = lambda indexed, size: None) -> threading.Thread:

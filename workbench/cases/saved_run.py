@@ -40,6 +40,8 @@ class Recorded:
     seconds: float = 0
     warnings: tuple[str, ...] = ()
     provenance: str = "ran"
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """Those of its server that it wrote."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,13 @@ class SavedRun:
     """Variables that are no item lists, whatever their length: the pipeline, or what wrote them first, says so."""
     timeline: int | None = None
     """Of a session: which of its timelines it is."""
+    place: int = 1
+    """Which of the runs of its file it is."""
+
+    @property
+    def key(self) -> int:
+        """What tells it from the other runs of its file, also when more are added to that."""
+        return self.timeline if self.timeline is not None else self.place
 
     def variables_after(self, number: int) -> dict[str, SavedVariable]:
         """The variables as they stood after visit ``number``; 0 is before the first."""

@@ -78,6 +78,7 @@ def _visits(moment: Moment, bindings: Mapping[str, Binding]) -> Iterator[SavedVi
         visit.seconds,
         visit.warnings,
         visit.provenance,
+        visit.parameters,
     )
     saved = {name: plain(variable.value) for name, variable in visit.saved.items()}
     yield SavedVisit(0, visit.name, saved, (StepPlace(visit.step, visit.round, visit.branch),), recorded)

@@ -22,7 +22,7 @@ from workbench.engine.looking import Change, Counterpart, Version, changes_of, c
 from workbench.engine.pool import VariablePool
 from workbench.engine.ports import Edit, Recorder, Tools
 from workbench.engine.program import Program
-from workbench.engine.recording import Answers
+from workbench.engine.recording import Answers, Recording
 from workbench.engine.state import REFUSALS, CommandRefused, Outcome, State, Status, StopReason
 from workbench.engine.timeline import Checkpoint, Moment, Timeline
 from workbench.engine.visit import Visit
@@ -45,6 +45,10 @@ class Session:
         self.breakpoints = Breakpoints()
         self.answers: Answers = "run"
         """How steps after a fork are answered that the timeline before it holds."""
+        self.answers_by_step: Mapping[str, Answers] = {}
+        """The same for single steps, by their paths."""
+        self.recording: Recording | None = None
+        """A run of another file by which this one is rebuilt, and which may answer its steps."""
         self._visiting = Visiting(self.bindings, tools, emit)
         self._emit = emit
         self._open_record = record
@@ -170,6 +174,14 @@ class Session:
         if not found:
             raise CommandRefused(f"there is no variable {name}")
         return found
+
+    def answers_of(self, step: str) -> Answers:
+        """How a step (by its path) is answered where there is a recording of it."""
+        return self.answers_by_step.get(step, self.answers)
+
+    @property
+    def is_rebuilding(self) -> bool:
+        return self.recording is not None and self.recording.is_rebuilding
 
     async def heard(self, visit: int) -> tuple[Event, ...]:
         """The messages on the wire and the lines of server output that belong to a visit, in order."""

@@ -33,8 +33,8 @@ class ToolServer(FastMCP[Any]):
     """A FastMCP server whose tools and prompts are annotated with ``output="q_ls,top_k->ret_psg"``.
 
     Further keywords of ``tool`` and ``prompt``: ``outputs_from="benchmark.key_map"`` (the outputs are the
-    keys of that part of a parameter), ``whole=("table",)`` (outputs that are never item lists) and
-    ``stateful=True``. All others are FastMCP's. ``logger`` writes to stderr, from the level that the
+    keys of that part of a parameter), ``whole=("table",)`` (outputs that are never item lists),
+    ``stateful=True`` and ``pure=True`` (the same inputs give the same, and nothing is changed). All others are FastMCP's. ``logger`` writes to stderr, from the level that the
     environment's ``log_level`` names.
     """
 
@@ -51,13 +51,13 @@ class ToolServer(FastMCP[Any]):
         outputs_from: str | None = None,
         whole: Sequence[str] = (),
         stateful: bool = False,
+        pure: bool = False,
         **options: Any,
     ) -> Any:
         """Register a tool: ``@app.tool``, ``@app.tool(output=...)`` or ``app.tool(method, output=...)``."""
-        _add_meta(options, output, outputs_from, whole, stateful)
-        if stateful:
-            hints = {"readOnlyHint": False, "idempotentHint": False}
-            options.setdefault("annotations", hints)
+        _add_meta(options, output, outputs_from, whole, stateful=stateful, pure=pure)
+        if stateful or pure:
+            options.setdefault("annotations", {"readOnlyHint": pure, "idempotentHint": pure})
         if callable(name_or_fn):
             return super().tool(telling_where(name_or_fn), **options)
         if isinstance(name_or_fn, str):
@@ -72,13 +72,14 @@ class ToolServer(FastMCP[Any]):
         outputs_from: str | None = None,
         whole: Sequence[str] = (),
         stateful: bool = False,
+        pure: bool = False,
         **options: Any,
     ) -> Any:
         """Register a prompt, as ``tool`` does a tool.
 
         It may return text, or a list of texts, ``Message``s, ``PromptMessage``s and ``{"role", "content"}``.
         """
-        _add_meta(options, output, outputs_from, whole, stateful)
+        _add_meta(options, output, outputs_from, whole, stateful=stateful, pure=pure)
         if callable(name_or_fn):
             return super().prompt(_giving_messages(name_or_fn), **options)
         if isinstance(name_or_fn, str):
@@ -134,10 +135,13 @@ def _add_meta(
     output: str | None,
     outputs_from: str | None,
     whole: Sequence[str],
+    *,
     stateful: bool,
+    pure: bool,
 ) -> None:
     """Put what the dialect needs to know under ``meta["ragwb"]``, where a client finds it."""
-    said = {"output": output, "outputs_from": outputs_from, "whole": list(whole), "stateful": stateful}
+    said: dict[str, Any] = {"output": output, "outputs_from": outputs_from, "whole": list(whole)}
+    said |= {"stateful": stateful, "pure": pure}
     ours = {name: value for name, value in said.items() if value}
     if output is not None:
         ours["output"] = output

@@ -50,6 +50,7 @@ def _tool(entry: Mapping[str, Any]) -> ToolDeclaration:
         outputs_from=ours.get("outputs_from"),
         whole=tuple(ours.get("whole") or ()),
         stateful=bool(ours.get("stateful")),
+        pure=bool(ours.get("pure")),
         description=entry.get("description") or "",
     )
 
@@ -67,6 +68,7 @@ def _prompt(entry: Mapping[str, Any]) -> ToolDeclaration:
         outputs_from=ours.get("outputs_from"),
         whole=tuple(ours.get("whole") or ()),
         stateful=bool(ours.get("stateful")),
+        pure=bool(ours.get("pure")),
         description=entry.get("description") or "",
     )
 

@@ -38,6 +38,8 @@ class ToolDeclaration:
     whole: tuple[str, ...] = ()
     """Outputs that are never item lists, whatever their length."""
     stateful: bool = False
+    pure: bool = False
+    """Whether it gives the same for the same inputs, and changes nothing: it may be asked again about what was lost."""
     description: str = ""
 
 

@@ -1,0 +1,51 @@
+"""The runs of a large file, while it is still indexed: what has come can be looked at."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from workbench.cases.large_file import LARGE, LargeFile
+from workbench.cases.opening import OpenedRun, described, placed, the_pipeline
+from workbench.cases.pipeline_beside import KnownPipeline
+from workbench.record.session_schema import is_session
+
+
+class GrowingRuns:
+    """``runs`` gives more each time, until ``is_whole``; only then are visits matched to the pipeline's steps."""
+
+    def __init__(self, file: Path, pipeline: Path | None = None) -> None:
+        """Raises ``RunUnreadable``, and ``PipelineError`` where the named pipeline can't be read."""
+        self._known: KnownPipeline | None
+        self._known, self._notes = the_pipeline(file, pipeline)
+        self.large = LargeFile(file)
+        self.is_whole = False
+        self._runs: list[OpenedRun] = []
+        self._thread = threading.Thread(target=self._work, name=f"index {file.name}", daemon=True)
+        self._thread.start()
+
+    @property
+    def progress(self) -> tuple[int, int]:
+        """Bytes that are indexed, and bytes of the file."""
+        return self.large.indexed, self.large.size
+
+    def runs(self) -> list[OpenedRun]:
+        """The runs as far as they have come."""
+        if self.is_whole:
+            return self._runs
+        return [OpenedRun(run, self._known, described(run, self._notes)) for run in self.large.runs()]
+
+    def wait(self) -> None:
+        """Until the file is indexed and its visits are matched."""
+        self._thread.join()
+
+    def _work(self) -> None:
+        self.large.index()
+        runs = [placed(run, self._known) for run in self.large.runs()]
+        self._runs = [OpenedRun(run, self._known, described(run, self._notes)) for run in runs]
+        self.is_whole = True
+
+
+def is_large(file: Path) -> bool:
+    """Whether a file is indexed instead of read whole."""
+    return file.is_file() and file.stat().st_size >= LARGE and not is_session(file)
