@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 
 from workbench.cases.large_file import LARGE, LargeFile
 from workbench.cases.opening import OpenedRun, described, placed, the_pipeline
 from workbench.cases.pipeline_beside import KnownPipeline
+from workbench.cases.saved_run import RunUnreadable
 from workbench.record.session_schema import is_session
+
+_WAIT_SECONDS = 0.005
 
 
 class GrowingRuns:
@@ -34,6 +38,14 @@ class GrowingRuns:
         if self.is_whole:
             return self._runs
         return [OpenedRun(run, self._known, described(run, self._notes)) for run in self.large.runs()]
+
+    def first_runs(self) -> list[OpenedRun]:
+        """The runs as soon as there is one. Raises ``RunUnreadable`` where the file has none."""
+        while not (runs := self.runs()):
+            if self.is_whole:
+                raise RunUnreadable(self.large.trouble or f"{self.large.file}: no saved run in it")
+            time.sleep(_WAIT_SECONDS)
+        return runs
 
     def wait(self) -> None:
         """Until the file is indexed and its visits are matched."""

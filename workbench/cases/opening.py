@@ -141,4 +141,4 @@ def described(run: SavedRun, notes: tuple[str, ...]) -> tuple[str, ...]:
     strangers = dict.fromkeys(visit.step for visit in run.visits if not visit.places)
     if strangers and len(strangers) < len({visit.step for visit in run.visits}):
         told.append(f"no step of the pipeline: {', '.join(strangers)}")
-    return (*notes, *told)
+    return (*told, *notes)

@@ -12,13 +12,13 @@ from typing import Any
 from workbench.cases.flow import Flow
 from workbench.cases.opening import OpenedRun
 from workbench.cases.paths import item_paths
-from workbench.cases.saved_run import SavedVisit, StepPlace, is_list, is_unset
+from workbench.cases.saved_run import SavedVisit, StepPlace, is_unset
 from workbench.engine.cursor import Place
 from workbench.engine.entries import is_same
 from workbench.engine.ports import CallResult, Edit
 from workbench.engine.recording import Answers
 from workbench.engine.routing import routes_in_words
-from workbench.engine.values import UNSET
+from workbench.engine.values import UNSET, is_list
 from workbench.engine.visit import Visit
 from workbench.pipeline.binding import Binding, Output
 from workbench.pipeline.model import FromVariable
@@ -159,7 +159,7 @@ class RunRecording:
         for bound in visit.bound.inputs:
             if isinstance(bound.source, FromVariable):
                 name = bound.source.name
-                then = stood[name].value if name in stood else None
+                then: Any = stood[name].value if name in stood else None
                 if visit.items is not None and self._run.is_item_list(then, name):
                     then = [then[item] for item in visit.items]
                 if not is_same(list(then) if is_list(then) else then, plain(bound.value)):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from workbench.engine.values import is_list
 from workbench.record.memory_file import UNSET_TEXT
 
 
@@ -116,11 +117,6 @@ class SavedRun:
     def of_item(self, value: Any, item: int, name: str = "") -> Any:
         """One item's part of a value; a value that is no item list is everybody's."""
         return value[item] if self.is_item_list(value, name) else value
-
-
-def is_list(value: Any) -> bool:
-    """Whether a value is a list, in memory or in a large file."""
-    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
 def whole(value: Any) -> Any:

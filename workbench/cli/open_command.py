@@ -22,10 +22,10 @@ SAVED = (".json", ".jsonl")
 def open_file(options: argparse.Namespace) -> int:
     options.file = found_pipeline(options.files[0])
     if options.file.suffix in SAVED:
+        from workbench.cli.main import parser
         from workbench.cli.replay_command import replay
 
-        options.json = False
-        return replay(options)
+        return replay(parser().parse_args(["replay", *map(str, options.files)]))
     if len(options.files) > 1:
         say(f"only saved runs can be opened side by side; {options.file} is none")
         return Exit.WRONG

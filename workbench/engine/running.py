@@ -305,9 +305,8 @@ class Running(Session):
         last = self.timeline.moments[-1].visit.number if self.timeline.moments else None
         for edit in edits:
             self.state = replace(self.state, pool=with_edit(self.state.pool, edit))
-            edit = replace(edit, after_visit=last)
-            self._pending.append(edit)
-            self._recorder.edited(edit, self.timeline)
+            self._pending.append(replace(edit, after_visit=last))
+            self._recorder.edited(self._pending[-1], self.timeline)
 
     async def _initialise(self, alias: str) -> None:
         """Bring a server that was started anew to where the one before it was. Raises ``StepError``, ``ToolsError``."""

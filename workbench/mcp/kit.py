@@ -34,8 +34,8 @@ class ToolServer(FastMCP[Any]):
 
     Further keywords of ``tool`` and ``prompt``: ``outputs_from="benchmark.key_map"`` (the outputs are the
     keys of that part of a parameter), ``whole=("table",)`` (outputs that are never item lists),
-    ``stateful=True`` and ``pure=True`` (the same inputs give the same, and nothing is changed). All others are FastMCP's. ``logger`` writes to stderr, from the level that the
-    environment's ``log_level`` names.
+    ``stateful=True``, and ``pure=True`` (the same inputs give the same, and nothing is changed). All others are
+    FastMCP's. ``logger`` writes to stderr, from the level that the environment's ``log_level`` names.
     """
 
     def __init__(self, name: str | None = None, instructions: str | None = None, **options: Any) -> None:

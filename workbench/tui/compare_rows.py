@@ -148,7 +148,9 @@ def where_they_part(parting: Parting) -> str:
     visit = parting.first or parting.second
     if visit is None:
         return parting.name
-    alone = "" if parting.first is not None and parting.second is not None else (" (only A)", " (only B)")[
-        parting.first is None
-    ]
+    alone = (
+        ""
+        if parting.first is not None and parting.second is not None
+        else (" (only A)", " (only B)")[parting.first is None]
+    )
     return f"{visit.place_text} {visit.step}: {parting.name}{alone}".strip()

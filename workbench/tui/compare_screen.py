@@ -16,14 +16,15 @@ from workbench.tui.actions import COMPARE, Action
 from workbench.tui.bars import Bar
 from workbench.tui.compare_rows import SIGNS, Pairs, Scores, StepsBeside, where_they_part
 from workbench.tui.desk import Desk, run_name
+from workbench.tui.dialogs import Choose
 from workbench.tui.diff_view import DiffLine, DiffView, diff_lines, heading
 from workbench.tui.diff_viewer import DiffViewer
 from workbench.tui.differences import Difference
-from workbench.tui.dialogs import Choose
 from workbench.tui.panes import PaneArea
 from workbench.tui.rows import Part, RowsView
 from workbench.tui.study_screen import StudyScreen
 from workbench.tui.studying import Studied
+from workbench.tui.text import fit, one_line
 
 _PARTINGS = 12
 """Variables of an item whose differences are shown."""
@@ -93,8 +94,10 @@ class CompareScreen(StudyScreen):
         return self._shown in (_ALL, pair.outcome)
 
     def _show_status(self) -> None:
-        names = (Part(" ragwb compare  ", "key"), Part(f"A {run_name(self._sides[0].run)}", "bad"))
-        place = [*names, Part("  against  ", "dim"), Part(f"B {run_name(self._sides[1].run)}", "good")]
+        room = max(8, (self.app.size.width - len(self._shown) - 34) // 2)
+        ones, others = (fit(one_line(run_name(side.run)), room) for side in self._sides)
+        names = (Part(" ragwb compare  ", "key"), Part(f"A {ones}", "bad"))
+        place = [*names, Part("  against  ", "dim"), Part(f"B {others}", "good")]
         self.query_one("#place", Bar).show(place, [Part(f"{self._shown} ", "front" if self._shown != _ALL else "dim")])
         self.query_one("#reason", Bar).show(self._reason())
 
@@ -127,11 +130,11 @@ class CompareScreen(StudyScreen):
         lines = [heading(f"[{pair.first.item}] {pair.first.question}", pair.outcome)]
         if pair.first.prediction != pair.second.prediction:
             lines += [heading("prediction")]
-            lines += diff_lines([Difference("", pair.first.prediction, pair.second.prediction)])
+            lines += _texts_compared(pair.first.prediction, pair.second.prediction)
         partings = list(islice(self._comparison.partings(pair.first.item, pair.second.item), _PARTINGS))
         for number, parting in enumerate(partings):
             lines.append(heading(where_they_part(parting), "here they part" if not number else ""))
-            lines += diff_lines([Difference("", *parting.texts)])
+            lines += _texts_compared(*parting.texts)
         if not partings:
             lines.append(heading("", "every step gave the same"))
         return lines
@@ -208,3 +211,8 @@ class CompareScreen(StudyScreen):
         if chosen is not None and self._comparison is not None:
             self._shown = chosen
             self._show_pairs()
+
+
+def _texts_compared(old: str, new: str) -> list[DiffLine]:
+    """Two texts word by word; they stand below a heading that says what they are."""
+    return diff_lines([Difference("", old, new)])[1:]

@@ -113,7 +113,7 @@ class ItemRows(RowsView):
         cells += [Part(self._named(name, width), "name") for name, width in zip(names, self._widths, strict=True)]
         if self._branch:
             cells.append(Part(self._named("branch", self._branch), "name"))
-        return [*cells, Part(self._named("why", 20), "name")]
+        return [*cells, Part(self._named("why", 8), "name")]
 
     def _named(self, name: str, width: int) -> str:
         sort = self._studied.sort

@@ -16,6 +16,7 @@ from workbench.cases.saved_run import Recorded, SavedRun, SavedVisit, is_unset
 from workbench.engine.routing import routes_in_words
 from workbench.engine.values import count_of, numbered
 from workbench.tui.actions import REPLAY, Action
+from workbench.tui.answers_dialog import AnswersDialog
 from workbench.tui.bars import Bar
 from workbench.tui.compare_screen import CompareScreen
 from workbench.tui.desk import Desk, GoLive, run_name
@@ -23,9 +24,8 @@ from workbench.tui.diff_viewer import DiffViewer
 from workbench.tui.help import OPEN_SIGN
 from workbench.tui.images import image_file, look_at_image
 from workbench.tui.items_screen import ItemsScreen
-from workbench.tui.live_dialog import LiveDialog
 from workbench.tui.panes import PaneArea
-from workbench.tui.previews import duration
+from workbench.tui.previews import NoValue, duration
 from workbench.tui.rows import Part, Row, RowsView
 from workbench.tui.study_screen import StudyScreen
 from workbench.tui.values_view import Root, ValuesView
@@ -164,7 +164,9 @@ class ReplayScreen(StudyScreen):
         item = f"item [{self._lens}] of {run.count} " if self._lens is not None else f"{count_of(run.count, 'item')} "
         right = [Part(item, "front" if self._lens is not None else "")]
         self.query_one("#place", Bar).show([*place, Part(step, "good")], right)
-        self.query_one("#reason", Bar).show([*self._progress(), Part(f" {'; '.join(self.studied.opened.notes)}", "dim")])
+        self.query_one("#reason", Bar).show(
+            [*self._progress(), Part(f" {'; '.join(self.studied.opened.notes)}", "dim")]
+        )
 
     def _progress(self) -> tuple[Part, ...]:
         growing = self._desk.growing
@@ -190,7 +192,7 @@ class ReplayScreen(StudyScreen):
 
     def _given(self, visit: SavedVisit) -> Iterator[Root]:
         places = " or ".join(f"step {place}" for place in visit.places) or "a step that is not known"
-        yield Root("step", f"{visit.step}: {places}", shape="")
+        yield _fact("step", f"{visit.step}: {places}")
         recorded = visit.recorded
         if recorded is not None:
             yield from self._recorded(visit, recorded)
@@ -201,13 +203,13 @@ class ReplayScreen(StudyScreen):
         """What a session holds."""
         began = f"{datetime.fromtimestamp(recorded.started):%Y-%m-%d %H:%M:%S}" if recorded.started else "not known"
         took = f"{recorded.provenance}, {duration(recorded.seconds)}, began {began}"
-        yield Root(f"visit {recorded.number}", took, shape="")
+        yield _fact(f"visit {recorded.number}", took)
         if recorded.items is not None and len(recorded.items) < self.run.count:
-            yield Root("items", numbered(recorded.items), shape="")
+            yield _fact("items", numbered(recorded.items))
         if recorded.routes:
-            yield Root("decided", routes_in_words(recorded.routes), shape="")
+            yield _fact("decided", routes_in_words(recorded.routes))
         for warning in recorded.warnings:
-            yield Root("warning", warning, shape="", look="warning")
+            yield _fact("warning", warning, look="warning")
         for name in recorded.inputs:
             yield self._input(name, recorded.inputs[name], recorded)
 
@@ -224,7 +226,7 @@ class ReplayScreen(StudyScreen):
         if self._flow is None:
             self._flow = Flow(self.run, self.studied.opened.pipeline)
         if self._flow.binding(visit) is None:
-            yield Root("inputs", "not in the file, and its step is not known", shape="")
+            yield _fact("inputs", "not in the file, and its step is not known")
             return
         stood = self.run.variables_after(visit.number - 1)
         for argument, name in self._flow.reads(visit).items():
@@ -233,8 +235,8 @@ class ReplayScreen(StudyScreen):
                 root = self._root(name, found.value, found.visit, (Part(f" visit {found.visit}", "dim"),))
                 yield Root(f"{argument} = {root.name}", root.value, root.notes, shape=root.shape)
             else:
-                yield Root(f"{argument} = {name}", "never written before", shape="")
-        yield Root("others", "parameters and literals are not in the file", shape="", look="dim")
+                yield _fact(f"{argument} = {name}", "never written before")
+        yield _fact("others", "parameters and literals are not in the file", look="dim")
 
     @on(RowsView.Highlighted, "#visits")
     def _visit_selected(self) -> None:
@@ -298,11 +300,22 @@ class ReplayScreen(StudyScreen):
         elif opened.pipeline is None:
             self.say("its pipeline is not known, and so neither what runs next: open it with --pipeline FILE")
         else:
-            chosen = await self.app.push_screen_wait(LiveDialog(opened, visit))
+            steps = [(step.path, step.name) for step in opened.pipeline.pipeline.tool_steps()]
+            title = f"Go live before visit {visit.number}: from there on each step is"
+            hint = (
+                "What comes before is rebuilt from the file, in a new session; the file stays as it is. "
+                "What it does not hold is asked for on the way."
+            )
+            dialog = AnswersDialog(title, steps, "run", {}, enter="Enter goes live", hint=hint)
+            chosen = await self.app.push_screen_wait(dialog)
             if chosen is not None:
                 self.app.exit(GoLive(opened, visit.number, chosen.answers, chosen.by_step))
 
 
+def _fact(name: str, words: str, look: str = "name") -> Root:
+    """Something that is told of a visit, and is no value."""
+    return Root(name, NoValue(words), look=look)
+
+
 def _shape(value: Any) -> str | None:
     return "not set" if is_unset(value) else None
-

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
-from typing import cast
 
 from textual import work
 
@@ -22,7 +22,6 @@ from workbench.tui.studying import Studied
 from workbench.tui.values_out import save_text
 
 _ANOTHER = "another file …"
-_NONE = "(none of them)"
 
 
 class StudyScreen(PaneScreen):
@@ -71,13 +70,15 @@ class StudyScreen(PaneScreen):
 
         async def opened(path: str) -> None:
             try:
-                found.extend(await asyncio.to_thread(open_runs, Path(path).expanduser()))
+                found.extend(await asyncio.to_thread(_opened, path))
             except (RunUnreadable, PipelineError) as error:
                 raise ValueError(str(error)) from None
 
-        beside = f"a memory file or a session; from {Path.cwd()}"
+        beside = f"a memory file or a session; from {os.getcwd()}"
         example = str(self.studied.run.file.parent / "memory_….json")
-        await self.app.push_screen_wait(LineDialog("Compare with which file?", "", opened, example=example, hint=beside))
+        await self.app.push_screen_wait(
+            LineDialog("Compare with which file?", "", opened, example=example, hint=beside)
+        )
         if not found:
             return None
         new = [Studied(run, self.studied.named, self.studied.metric) for run in found]
@@ -139,6 +140,5 @@ class StudyScreen(PaneScreen):
             self.say(f"written: {file}; run it with pytest")
 
 
-def walk_screen(screen: StudyScreen) -> StudyScreen:
-    """The screen under all others, which walks through a run."""
-    return cast(StudyScreen, screen.app.screen_stack[0])
+def _opened(path: str) -> list[OpenedRun]:
+    return open_runs(Path(path).expanduser())

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 
-from workbench.engine.values import UNSET, Message
+from workbench.engine.values import UNSET, Message, is_list
 from workbench.tui.bars import cells
 from workbench.tui.previews import NoValue, preview, short_shape
 from workbench.tui.rows import Part, Row, RowsView
@@ -198,7 +198,7 @@ def _fitting(notes: Sequence[Part], room: int) -> tuple[Part, ...]:
 
 
 def is_open_able(value: Any) -> bool:
-    return isinstance(value, list | Mapping) and not isinstance(value, Message) and bool(value)
+    return (is_list(value) or isinstance(value, Mapping)) and not isinstance(value, Message) and bool(value)
 
 
 def path_name(name: str, path: Path) -> str:
@@ -243,7 +243,7 @@ def _places(name: str, value: Any, wanted: str) -> Iterator[Path]:
 
 
 def _places_inside(value: Any, path: Path, wanted: str) -> Iterator[Path]:
-    if isinstance(value, list):
+    if is_list(value):
         for number, entry in enumerate(value):
             yield from _places_inside(entry, (*path, number), wanted)
     elif isinstance(value, Mapping) and not isinstance(value, Message):

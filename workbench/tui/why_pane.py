@@ -52,7 +52,8 @@ def _facts(table_row: TableRow, *, is_judged: bool) -> list[tuple[str, tuple[Par
     row, verdict = table_row.row, table_row.verdict
     state = {True: Part("right", "good"), False: Part("wrong", "bad"), None: Part("not scored", "dim")}[row.is_right]
     scores = "  ".join(f"{name} {score:.3f}" for name, score in row.scores.items())
-    facts = [("item", (Part(f"[{row.item}] ", "present"), state, Part(f"  {scores}", "value")))]
+    head = (Part(f"[{row.item}] ", "present"), state, Part(f"  {scores}", "value"))
+    facts: list[tuple[str, tuple[Part, ...]]] = [("item", head)]
     if verdict is not None:
         facts += _of_verdict(verdict)
     elif row.is_right is False and not is_judged:
@@ -79,6 +80,8 @@ def _of_verdict(verdict: Verdict) -> list[tuple[str, tuple[Part, ...]]]:
 
 class Evidence(Guarded, Horizontal):
     """The two texts that a verdict rests on."""
+
+    BORDER_TITLE = "Evidence"
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
