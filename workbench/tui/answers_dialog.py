@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -37,12 +38,7 @@ class ChosenAnswers:
 class AnswersDialog(Dialog[ChosenAnswers | None]):
     """Space, Left and Right choose for the line at the cursor; Enter takes all. ``steps`` are path and name."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "take", show=False, priority=True),
-        Binding("space,right,l", "turn(1)", show=False, priority=True),
-        Binding("left", "turn(-1)", show=False, priority=True),
-        Binding("escape,q", "dismiss(None)", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss(None)", show=False)]
 
     def __init__(
         self,
@@ -69,15 +65,18 @@ class AnswersDialog(Dialog[ChosenAnswers | None]):
     def on_mount(self) -> None:
         self._rows.focus()
 
-    def action_turn(self, by: int) -> None:
-        self._rows.turn(by)
-
-    def action_take(self) -> None:
+    @on(RowsView.Chosen)
+    def _take(self) -> None:
         self.dismiss(ChosenAnswers(self._rows.answers, dict(self._rows.by_step)))
 
 
 class _Choices(RowsView):
     """A line for all steps, and one for each."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space,right", "turn(1)", show=False),
+        Binding("left", "turn(-1)", show=False),
+    ]
 
     def __init__(self, steps: Sequence[tuple[str, str]], answers: Answers, by_step: Mapping[str, Answers]) -> None:
         super().__init__()
@@ -97,7 +96,7 @@ class _Choices(RowsView):
         label = Part(f" {column(f'{path} {name}', 36)} ", "name")
         return Row((label, Part(words, _LOOKS[chosen])))
 
-    def turn(self, by: int) -> None:
+    def action_turn(self, by: int) -> None:
         if not self.cursor:
             self.answers = _ALL[(_ALL.index(self.answers) + by) % len(_ALL)]
         else:

@@ -13,6 +13,7 @@ from textual.app import App, ComposeResult
 from textual.widget import Widget
 
 from workbench.cases.saved_run import SavedRun
+from workbench.engine.values import is_list
 from workbench.tui.action_screen import ActionScreen
 from workbench.tui.actions import VIEWER
 from workbench.tui.bars import Bar

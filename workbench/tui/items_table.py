@@ -14,7 +14,7 @@ from workbench.tui.rows import Part, Row, RowsView
 from workbench.tui.studying import Studied
 from workbench.tui.text import column
 
-_NUMBER, _SCORE, _ROUNDS, _LEAST = 8, 7, 4, 12
+_NUMBER, _SCORE, _ROUNDS, _LEAST = 8, 8, 7, 12
 _WIDE = 110
 """Columns of the screen from which on there is room for the branch path."""
 _OF_VERDICT = ("stage", "reason", "step", "sure")
