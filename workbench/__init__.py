@@ -1,7 +1,7 @@
 """ragwb: a debugger for RAG pipelines that lives in the terminal.
 
-For programs there are ``open``, ``resume`` and ``replay``, which give a ``Debugger``, and the errors that they raise; each is
-loaded when it is first asked for. ``docs/python.md`` is their tutorial.
+For programs there are ``open``, ``resume`` and ``replay``, which give a ``Debugger``, and the errors that they raise;
+each is loaded when it is first asked for. ``docs/python.md`` is their tutorial.
 """
 
 from __future__ import annotations

@@ -109,7 +109,9 @@ async def test_from_one_timeline_to_another(open_pipeline: Open) -> None:
 async def test_steps_are_answered_from_the_recording(open_pipeline: Open) -> None:
     opened = open_pipeline(RAG)
     async with opened.running() as keys:
-        await keys.press("c", "u", "u", "A", "space", "down", "down", "down", "space", "space", "space", "left", "right", "enter")
+        await keys.press(
+            "c", "u", "u", "A", "space", "down", "down", "down", "space", "space", "space", "left", "right", "enter"
+        )
         assert opened.debugger.answers == "recorded if equal"
         assert opened.debugger.answers_by_step == {"3": "recorded"}
         calls = len(opened.tools.calls)

@@ -76,11 +76,9 @@ class Notes:
         except FileNotFoundError:
             return {"format": FORMAT, "runs": {}}
         except (OSError, ValueError) as error:
-            raise NotesUnreadable(
-                f"{self.file}: the notes can't be read ({error}): move it away to begin anew"
-            ) from None
+            raise NotesUnreadable(f"the notes can't be read ({error}): move {self.file} away to begin anew") from None
         if not _is_ours(content):
-            raise NotesUnreadable(f"{self.file}: no notes of this version of ragwb: move it away to begin anew")
+            raise NotesUnreadable(f"no notes of this version of ragwb: move {self.file} away to begin anew")
         return dict(content)
 
     def _read(self, content: Mapping[str, Any]) -> dict[int, Note]:

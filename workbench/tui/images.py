@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from textual.app import App, ComposeResult
+from textual.containers import Container
 from textual.widget import Widget
 
 from workbench.cases.saved_run import SavedRun
@@ -88,7 +89,7 @@ class ImageViewer(ActionScreen[None]):
         yield Bar(id="viewer-title")
         shown = _picture(self._file) if self._is_readable else None
         if shown is not None:
-            yield shown
+            yield Container(shown, id="picture")
             self._text.display = False
         yield self._text
         yield from self.compose_foot()

@@ -219,7 +219,7 @@ class ItemsScreen(StudyScreen):
             except (OSError, NotesUnreadable) as error:
                 raise ValueError(str(error)) from None
 
-        hint = f"kept in {self.studied.notes.file}" if self.studied.notes is not None else ""
+        hint = f"kept in {self.studied.notes.file.name}, beside the file" if self.studied.notes is not None else ""
         now = self.studied.note_of(item).text
         await self.app.push_screen_wait(LineDialog(f"Note at item [{item}]", now, apply, example="", hint=hint))
         self._show_more()

@@ -33,7 +33,7 @@ async def share(app: App[Any], studied: Studied, items: Sequence[int] | None) ->
         return None
     suffix, form = _FORMS[chosen]
     text = await asyncio.to_thread(_text, studied, items, form)
-    return await save_text(app, what, studied.run.file.stem + suffix, text)
+    return await save_text(app, what, f"{studied.run.file.stem}_items{suffix}", text)
 
 
 def _text(studied: Studied, items: Sequence[int] | None, form: Callable[[Mapping[str, Any]], str]) -> str:
