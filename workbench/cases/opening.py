@@ -58,9 +58,25 @@ def open_runs(file: Path, pipeline: Path | None = None) -> list[OpenedRun]:
         if not runs:
             raise RunUnreadable(large.trouble or f"{file}: no saved run in it")
     else:
-        runs = read_runs(file)
+        runs = _read(file)
     runs = [placed(run, known) for run in runs]
     return [OpenedRun(run, known, described(run, notes)) for run in runs]
+
+
+def _read(file: Path) -> list[SavedRun]:
+    """The runs of a small file; of one that is cut short those up to the cut. Raises ``RunUnreadable``."""
+    try:
+        return read_runs(file)
+    except RunUnreadable as error:
+        try:
+            large = LargeFile(file)
+        except RunUnreadable:
+            raise error from None
+        large.index()
+        runs = large.runs()
+        if not (large.is_cut_short and runs):
+            raise
+        return runs
 
 
 def the_pipeline(file: Path, named: Path | None) -> tuple[KnownPipeline | None, tuple[str, ...]]:

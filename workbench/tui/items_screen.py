@@ -94,6 +94,9 @@ class ItemsScreen(StudyScreen):
             known = [row.row.is_right for row in studied.rows]
             found = [row.verdict for row in studied.rows if row.verdict is not None]
             parts.append(Part(f"{known.count(True):,} right by {studied.study.metric}, {totals_text(found)}  "))
+        if studied.sort:
+            order = "largest first" if studied.sort.startswith("-") else "smallest first"
+            parts.append(Part(f"by {studied.sort.removeprefix('-')}, {order}  ", "dim"))
         if studied.where:
             parts.append(Part(f"filter: {studied.where}  ", "warning"))
         return parts

@@ -14,7 +14,7 @@ from textual.timer import Timer
 from workbench.cases.flow import Flow
 from workbench.cases.saved_run import Recorded, SavedRun, SavedVisit, is_unset
 from workbench.engine.routing import routes_in_words
-from workbench.engine.values import count_of, numbered
+from workbench.engine.values import UNSET, count_of, numbered
 from workbench.tui.actions import REPLAY, Action
 from workbench.tui.answers_dialog import AnswersDialog
 from workbench.tui.bars import Bar
@@ -185,8 +185,8 @@ class ReplayScreen(StudyScreen):
 
     def _root(self, name: str, value: Any, key: int, notes: tuple[Part, ...], before: str = "") -> Root:
         if self._lens is not None and self.run.is_item_list(value, name):
-            return Root(f"{before}{name} [{self._lens}]", value[self._lens], notes, shape=_shape(value[self._lens]))
-        return Root(f"{before}{name}", value, notes, shape=_shape(value))
+            return Root(f"{before}{name} [{self._lens}]", _shown(value[self._lens]), notes)
+        return Root(f"{before}{name}", _shown(value), notes)
 
     # ---- what a visit was given
 
@@ -233,7 +233,7 @@ class ReplayScreen(StudyScreen):
             if name in stood:
                 found = stood[name]
                 root = self._root(name, found.value, found.visit, (Part(f" visit {found.visit}", "dim"),))
-                yield Root(f"{argument} = {root.name}", root.value, root.notes, shape=root.shape)
+                yield Root(f"{argument} = {root.name}", root.value, root.notes)
             else:
                 yield _fact(f"{argument} = {name}", "never written before")
         yield _fact("others", "parameters and literals are not in the file", look="dim")
@@ -317,5 +317,10 @@ def _fact(name: str, words: str, look: str = "name") -> Root:
     return Root(name, NoValue(words), look=look)
 
 
-def _shape(value: Any) -> str | None:
-    return "not set" if is_unset(value) else None
+def _shown(value: Any) -> Any:
+    """A value as the screen shows it: what no step gave is no text."""
+    if is_unset(value):
+        return UNSET
+    if isinstance(value, list) and any(map(is_unset, value)):
+        return [UNSET if is_unset(entry) else entry for entry in value]
+    return value
