@@ -43,7 +43,7 @@ class GrowingRuns:
         """The runs as soon as there is one. Raises ``RunUnreadable`` where the file has none."""
         while not (runs := self.runs()):
             if self.is_whole:
-                raise RunUnreadable(self.large.trouble or f"{self.large.file}: no saved run in it")
+                raise RunUnreadable(f"{self.large.file}: {self.large.trouble or 'no saved run in it'}")
             time.sleep(_WAIT_SECONDS)
         return runs
 

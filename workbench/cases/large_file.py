@@ -148,9 +148,9 @@ class LargeFile:
                 at = self._scanner.blank(self._part(at, None))
         except CutShort:
             self.is_cut_short = True
-            self.trouble = f"{self.file}: the file is cut short at byte {self.size:,}{self._after()}"
+            self.trouble = f"the file is cut short at byte {self.size:,}{self._after()}"
         except NotJson as error:
-            self.trouble = f"{self.file}: {error}{self._after()}"
+            self.trouble = f"{error}{self._after()}"
         self._passed(self.size)
 
     def _after(self) -> str:

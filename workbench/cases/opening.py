@@ -56,7 +56,7 @@ def open_runs(file: Path, pipeline: Path | None = None) -> list[OpenedRun]:
         large.index()
         runs = large.runs()
         if not runs:
-            raise RunUnreadable(large.trouble or f"{file}: no saved run in it")
+            raise RunUnreadable(f"{file}: {large.trouble or 'no saved run in it'}")
     else:
         runs = _read(file)
     runs = [placed(run, known) for run in runs]
@@ -149,11 +149,11 @@ def _known(
 
 def described(run: SavedRun, notes: tuple[str, ...]) -> tuple[str, ...]:
     """What is to be said of a run: what its file does not hold, and what is wrong with it."""
-    told = [f"a memory file does not hold {run.not_held}"] if run.not_held else []
-    if run.trouble is not None:
-        told.append(run.trouble)
+    told = [run.trouble] if run.trouble is not None else []
     if run.failed is not None:
         told.append(f"the run ended when a step failed: {run.failed}")
+    if run.not_held:
+        told.append(f"a memory file does not hold {run.not_held}")
     strangers = dict.fromkeys(visit.step for visit in run.visits if not visit.places)
     if strangers and len(strangers) < len({visit.step for visit in run.visits}):
         told.append(f"no step of the pipeline: {', '.join(strangers)}")
