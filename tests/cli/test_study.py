@@ -104,3 +104,73 @@ async def test_two_timelines_of_a_session(
     assert any(item["parting"] is not None for item in data["items"])
     assert main(["diff", str(session.file), "--pipeline", str(pipeline)]) == 2
     assert "--timelines 1,2" in capsys.readouterr().err
+
+
+def test_a_saved_run_goes_live_without_a_screen(run: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    before = [file.read_bytes() for file in run]
+    for file in run:
+        assert main(["replay", str(file), "--live", "3", "--answer", "4=recorded", "--run", "--json", "--yes"]) == 0
+        data = json.loads(capsys.readouterr().out)
+        assert (data["exit_code"], data["visits"]) == (0, 4)
+    assert [file.read_bytes() for file in run] == before
+    assert len(list(run[0].parent.glob("*.ragwb"))) == 3
+
+
+def test_what_a_saved_run_lacks_stops_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "servers").symlink_to(CONFORMANCE / "servers")
+    branch = "- branch:\n    router: [lab.route_length]\n    branches: {short: [lab.extend], long: []}\n"
+    (tmp_path / "p.yaml").write_text(f"servers: {{lab: servers/lab}}\npipeline:\n- lab.get_items\n{branch}")
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", "p.yaml", "--quiet"]) == 0
+    (memory,) = (tmp_path / "output").glob("memory_*.json")
+    capsys.readouterr()
+    assert main(["replay", str(memory), "--live", "3", "--run", "--yes", "--quiet"]) == 4
+    said = capsys.readouterr().err
+    assert "does not hold what the router lab.route_length decided" in said
+    assert "to go on from there: ragwb resume" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--live", "9"], "there is no visit 9; its visits are 1 to 4"),
+        (["--live", "2", "--answer", "4=perhaps"], "write STEP=run, STEP=equal or STEP=recorded"),
+        (["--live", "2", "--answer", "8=run"], "there is no step 8"),
+        (["--role", "colour=q_ls"], "write ROLE=VARIABLE"),
+    ],
+)
+def test_what_going_live_does_not_take(
+    run: tuple[Path, Path], options: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["replay", str(run[1]), *options, "--run", "--yes"]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_marks_and_notes_are_told(run: tuple[Path, Path], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    memory = run[1]
+    entries = {"2": {"marked": True, "note": "ask the author"}}
+    beside = memory.with_name(memory.name + ".notes")
+    beside.write_text(json.dumps({"format": 1, "runs": {"1": entries}}), encoding="utf-8")
+    assert main(["why", str(memory)]) == 0
+    assert "* ask the author" in capsys.readouterr().out
+    assert main(["why", str(memory), "--where", "marked", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert (row["item"], row["marked"], row["note"]) == (2, True, "ask the author")
+    for form in ("--html", "--markdown"):
+        assert main(["export", str(memory), form, str(tmp_path / "out")]) == 0
+        assert "ask the author" in (tmp_path / "out").read_text(encoding="utf-8")
+    beside.write_text("no notes")
+    capsys.readouterr()
+    assert main(["why", str(memory)]) == 0
+    assert "the notes can't be read" in capsys.readouterr().err
+
+
+def test_a_score_that_some_items_lack(run: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    content = json.loads(run[1].read_text(encoding="utf-8"))
+    content[0]["memory"]["memory_gt_ls"][0] = []
+    run[1].write_text(json.dumps(content), encoding="utf-8")
+    for where, count in (("f1 < 2", 3), ("f1 >= 0 or item == 0", 3)):
+        assert main(["why", str(run[1]), "--where", where, "--json"]) == 0
+        assert len(json.loads(capsys.readouterr().out)["rows"]) == count

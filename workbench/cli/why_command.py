@@ -79,7 +79,7 @@ def _table(study: Study, rows: list[TableRow], redactor: Redactor) -> str:
     if any(row.note for row in rows):
         noted = ["note", *(f"{'*' * row.note.is_marked} {_short(row.note.text, redactor)}".strip() for row in rows)]
         lines = [[*line[:-1], note, line[-1]] for line, note in zip(lines, noted, strict=True)]
-    widths = [max(len(line[n]) for line in lines) for n in range(len(head) - 1)]
+    widths = [max(len(line[n]) for line in lines) for n in range(len(lines[0]) - 1)]
     return "\n".join(
         "  ".join([*(cell.ljust(width) for cell, width in zip(line, widths, strict=False)), line[-1]]).rstrip()
         for line in lines

@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 from workbench.engine import cursor as cursors
 from workbench.engine.breakpoints import When
-from workbench.engine.edits import with_edit
 from workbench.engine.events import (
     Continued,
     Forked,
@@ -25,10 +24,10 @@ from workbench.engine.events import (
 from workbench.engine.expressions import render
 from workbench.engine.inputs import BoundInputs, Skip, StepError
 from workbench.engine.pool import VariablePool
-from workbench.engine.ports import Edit, ServerGone, ServerStartFailed, ToolsError
+from workbench.engine.ports import ServerGone, ServerStartFailed, ToolsError
 from workbench.engine.program import Program
+from workbench.engine.rebuilding import Rebuilding
 from workbench.engine.routing import routes_in_words, unknown_states
-from workbench.engine.session import Session
 from workbench.engine.state import Command, CommandRefused, StopReason
 from workbench.engine.timeline import Moment, Timeline
 from workbench.engine.values import shape
@@ -36,7 +35,7 @@ from workbench.engine.visit import Visit
 from workbench.pipeline.model import BranchStep, LoopStep, Step, ToolStep
 
 
-class Running(Session):
+class Running(Rebuilding):
     """The commands that run steps. ``pause`` and ``cancel`` take effect while another of them runs."""
 
     async def run(self, command: Command) -> Stopped:
@@ -136,20 +135,6 @@ class Running(Session):
         return self._stop(*why) if why is not None else await self._run("continue")
 
     # ---- where it stops
-
-    def _why_live(self, step: Step) -> tuple[StopReason, str] | None:
-        """Why a run that is being rebuilt should stop before a step."""
-        if self.recording is None or not isinstance(step, ToolStep):
-            return None
-        binding = self.bindings.known.get(step.path)
-        with contextlib.suppress(StepError):
-            if binding is not None and isinstance(self._bind(binding), Skip):
-                return None
-        found = self.recording.why_live(step.path, self.state.place, binding)
-        if found is None:
-            return None
-        why, is_there = found
-        return ("entry" if is_there else "breakpoint"), why
 
     def _reason_to_stop(
         self, command: Command, depth: int, step: Step, until: str | None
@@ -299,14 +284,6 @@ class Running(Session):
         if alias in self._gone:
             await self.restart_server(alias)
         await self._initialise(alias)
-
-    def _repeat_edits(self, edits: tuple[Edit, ...]) -> None:
-        """Change again what was changed by hand in the run that this one is rebuilt from."""
-        last = self.timeline.moments[-1].visit.number if self.timeline.moments else None
-        for edit in edits:
-            self.state = replace(self.state, pool=with_edit(self.state.pool, edit))
-            self._pending.append(replace(edit, after_visit=last))
-            self._recorder.edited(self._pending[-1], self.timeline)
 
     async def _initialise(self, alias: str) -> None:
         """Bring a server that was started anew to where the one before it was. Raises ``StepError``, ``ToolsError``."""

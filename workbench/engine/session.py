@@ -175,14 +175,6 @@ class Session:
             raise CommandRefused(f"there is no variable {name}")
         return found
 
-    def answers_of(self, step: str) -> Answers:
-        """How a step (by its path) is answered where there is a recording of it."""
-        return self.answers_by_step.get(step, self.answers)
-
-    @property
-    def is_rebuilding(self) -> bool:
-        return self.recording is not None and self.recording.is_rebuilding
-
     async def heard(self, visit: int) -> tuple[Event, ...]:
         """The messages on the wire and the lines of server output that belong to a visit, in order."""
         return await self._recorder.heard(visit)

@@ -80,6 +80,7 @@ WORKBENCH = (
     Action("step_forth", ("U",), "forth over the next visit; nothing is run", _RUN),
     Action("go_to_end", ("E",), "to the end of what has run", _RUN, title="forth to the end"),
     Action("switch_timeline", ("T",), "to another timeline: forks begin where the past is run anew", _RUN),
+    Action("compare_timelines", ("F",), "this timeline beside another: what became of each item", _RUN),
     Action(
         "answers",
         ("A",),

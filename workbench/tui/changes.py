@@ -13,12 +13,13 @@ from workbench.engine.timeline import Timeline
 from workbench.engine.values import count_of
 from workbench.pipeline.model import BranchStep
 from workbench.pipeline.project import ServerSource
-from workbench.tui.action_screen import ActionScreen
 from workbench.tui.answers_dialog import WORDS, AnswersDialog, ChosenAnswers
 from workbench.tui.bridge import EngineThread
 from workbench.tui.dialogs import Choose, Confirm, LineDialog
+from workbench.tui.forks_compared import compare_timelines
 from workbench.tui.lens import NOT_THIS_ITEM, item_of_variable
 from workbench.tui.model import Model
+from workbench.tui.pane_screen import PaneScreen
 from workbench.tui.rows import RowsView
 from workbench.tui.step_pane import StepPane
 from workbench.tui.values_view import Path, path_name
@@ -28,7 +29,7 @@ from workbench.tui.variables_pane import ParameterAt, VariablesPane
 class Changes:
     """Opens the dialogs of a screen."""
 
-    def __init__(self, screen: ActionScreen[None], engine: EngineThread, model: Model) -> None:
+    def __init__(self, screen: PaneScreen, engine: EngineThread, model: Model) -> None:
         self._screen = screen
         self._engine = engine
         self._debugger = engine.debugger
@@ -239,6 +240,23 @@ class Changes:
                 self._engine.submit(self._debugger.switch_to, names[name])
 
         self._screen.app.push_screen(Choose("Go to which timeline?", list(names)), chosen)
+
+    def compare_timelines(self) -> None:
+        debugger = self._debugger
+        present = debugger.timeline.number
+        others = {_timeline_words(t, present): number for number, t in debugger.timelines.items() if number != present}
+        if not others:
+            self._screen.say("there is one timeline: a fork begins where you go back and run on")
+            return
+
+        def chosen(name: str | None) -> None:
+            if name is not None:
+                compare_timelines(self._screen, debugger, others[name])
+
+        if len(others) == 1:
+            chosen(next(iter(others)))
+        else:
+            self._screen.app.push_screen(Choose("Compare this timeline with which?", list(others)), chosen)
 
     def choose_answers(self) -> None:
         debugger = self._debugger
