@@ -297,7 +297,11 @@ async def test_going_live_needs_the_pipeline(files: tuple[Path, Path]) -> None:
 
 async def test_a_large_file_is_shown_while_it_is_indexed(files: tuple[Path, Path]) -> None:
     growing = GrowingRuns(files[0])
-    async with ReplayApp(Desk(growing.first_runs(), growing=growing)).run_test(size=(160, 45)) as pilot:
+    desk = Desk(growing.first_runs(), growing=growing)
+    async with ReplayApp(desk).run_test(size=(160, 45), notifications=True) as pilot:
+        if desk.growing is not None:
+            await pilot.press("T")
+            assert "ragwb items" not in text(pilot)
         growing.wait()
         while pilot.app.screen._desk.growing is not None:  # type: ignore[attr-defined]
             await pilot.pause(0.05)

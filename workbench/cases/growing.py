@@ -16,7 +16,10 @@ _WAIT_SECONDS = 0.005
 
 
 class GrowingRuns:
-    """``runs`` gives more each time, until ``is_whole``; only then are visits matched to the pipeline's steps."""
+    """``runs`` gives more each time, until ``is_whole``; only then are visits matched to the pipeline's steps.
+
+    Once there is a run, indexing waits for ``go_on``: the first picture of it is not to be kept waiting.
+    """
 
     def __init__(self, file: Path, pipeline: Path | None = None) -> None:
         """Raises ``RunUnreadable``, and ``PipelineError`` where the named pipeline can't be read."""
@@ -25,6 +28,7 @@ class GrowingRuns:
         self.large = LargeFile(file)
         self.is_whole = False
         self._runs: list[OpenedRun] = []
+        self._may_go_on = threading.Event()
         self._thread = threading.Thread(target=self._work, name=f"index {file.name}", daemon=True)
         self._thread.start()
 
@@ -47,12 +51,20 @@ class GrowingRuns:
             time.sleep(_WAIT_SECONDS)
         return runs
 
+    def go_on(self) -> None:
+        self._may_go_on.set()
+
     def wait(self) -> None:
         """Until the file is indexed and its visits are matched."""
+        self.go_on()
         self._thread.join()
 
+    def _pace(self, indexed: int, size: int) -> None:
+        if not self._may_go_on.is_set() and self.large.has_runs:
+            self._may_go_on.wait()
+
     def _work(self) -> None:
-        self.large.index()
+        self.large.index(self._pace)
         runs = [placed(run, self._known) for run in self.large.runs()]
         self._runs = [OpenedRun(run, self._known, described(run, self._notes)) for run in runs]
         self.is_whole = True

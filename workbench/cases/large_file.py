@@ -124,6 +124,10 @@ class LargeFile:
     def is_indexed(self) -> bool:
         return self.indexed == self.size
 
+    @property
+    def has_runs(self) -> bool:
+        return bool(self._visits)
+
     def runs(self) -> list[SavedRun]:
         """The runs as far as they are indexed; a run that is still growing is given anew each time."""
         found = []

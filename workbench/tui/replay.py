@@ -115,6 +115,7 @@ class ReplayScreen(StudyScreen):
         self.show_run()
         if self._desk.growing is not None:
             self._timer = self.set_interval(_GROW_SECONDS, self._grow)
+            self.call_after_refresh(self._desk.growing.go_on)
         if self._desk.compares and len(self._desk.studies) > 1:
             self.app.push_screen(CompareScreen(self._desk, self._desk.studies[0], self._desk.studies[1]))
 
@@ -271,7 +272,8 @@ class ReplayScreen(StudyScreen):
         self._show_visit()
 
     def action_items(self) -> None:
-        self.app.push_screen(ItemsScreen(self._desk))
+        if not self.is_growing():
+            self.app.push_screen(ItemsScreen(self._desk))
 
     # ---- visits
 
@@ -295,6 +297,8 @@ class ReplayScreen(StudyScreen):
     @work
     async def action_go_live(self) -> None:
         visit, opened = self._visits.visit, self.studied.opened
+        if self.is_growing():
+            return
         if visit is None:
             self.say("the run has no visits")
         elif opened.pipeline is None:

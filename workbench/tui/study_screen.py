@@ -42,6 +42,12 @@ class StudyScreen(PaneScreen):
     def item_count(self) -> int:
         return self.studied.run.count
 
+    def is_growing(self) -> bool:
+        """Whether the file is still being indexed, which is said then: there is no whole run to be worked on."""
+        if self._desk.growing is not None:
+            self.say("the file is still being indexed")
+        return self._desk.growing is not None
+
     # ---- other runs
 
     def action_next_run(self) -> None:
@@ -56,6 +62,8 @@ class StudyScreen(PaneScreen):
         """Ask for the other run, and lay both side by side."""
         from workbench.tui.compare_screen import CompareScreen
 
+        if self.is_growing():
+            return
         this = self.studied
         others = {f"{n}  {run_name(s.run)}": s for n, s in enumerate(self._desk.studies, 1) if s is not this}
         chosen = await self.app.push_screen_wait(Choose("Compare with", [*others, _ANOTHER])) if others else _ANOTHER
