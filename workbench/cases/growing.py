@@ -65,6 +65,9 @@ class GrowingRuns:
 
     def _work(self) -> None:
         self.large.index(self._pace)
+        self._finish()
+
+    def _finish(self) -> None:
         runs = [placed(run, self._known) for run in self.large.runs()]
         self._runs = [OpenedRun(run, self._known, described(run, self._notes)) for run in runs]
         self.is_whole = True

@@ -62,7 +62,13 @@ _EVERYWHERE = (
 _STUDYING = (
     Action("compare", ("C",), "compare with another run, timeline or file", _STUDY, "Compare", "compare runs"),
     Action("share", ("x",), "export the marked items, or all: a web page, Markdown, JSON", _STUDY, "Export", "export"),
-    Action("roles", ("R",), "which variables hold question, gold, prediction and passages", _STUDY, title="roles"),
+    Action(
+        "roles",
+        ("R",),
+        "which variables hold question, gold, prediction, passages; which score decides",
+        _STUDY,
+        title="roles",
+    ),
     Action("next_run", ("r",), "the next of the runs that were opened", _STUDY, "Run", "next run"),
 )
 _IN_STUDY = tuple(action for action in _EVERYWHERE if action.name != "toggle_lens")

@@ -104,8 +104,11 @@ class StudyScreen(PaneScreen):
             return
         roles = studied.study.roles
         names = {f"{role:<11} {getattr(roles, role) or 'none'}": role for role in ROLES}
-        chosen = await self.app.push_screen_wait(Choose("Which variable holds what?", list(names)))
-        if chosen is None:
+        metric = f"{'right by':<11} {studied.study.metric}"
+        chosen = await self.app.push_screen_wait(Choose("Which variable holds what?", [*names, metric]))
+        if chosen == metric:
+            await self._choose_metric()
+        if chosen is None or chosen == metric:
             return
         role = names[chosen]
         variables = list(studied.study.flow.writers)
@@ -115,6 +118,14 @@ class StudyScreen(PaneScreen):
             studied.begin(self.app)
             self.show_run()
             self.say(f"the {role} is taken from {variable}")
+
+    async def _choose_metric(self) -> None:
+        scores = list(self.studied.rows[0].row.scores) if self.studied.rows else []
+        metric = await self.app.push_screen_wait(Choose("Items are right that score 1 by", scores))
+        if metric is not None:
+            self.studied.metric = metric
+            self.studied.begin(self.app)
+            self.show_run()
 
     # ---- sharing
 

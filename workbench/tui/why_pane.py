@@ -66,7 +66,7 @@ def _facts(table_row: TableRow, *, is_judged: bool) -> list[tuple[str, tuple[Par
     facts.append(("prediction", (Part(row.prediction or "empty", "value"),)))
     if str(row.path):
         facts.append(("branch", (Part(str(row.path)),)))
-    if row.path.rounds is not None:
+    if row.path.rounds:
         facts.append(("rounds", (Part(str(row.path.rounds)),)))
     return facts
 
