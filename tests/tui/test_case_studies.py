@@ -320,6 +320,20 @@ async def test_a_large_file_is_shown_while_it_is_indexed(files: tuple[Path, Path
         assert "Nothing of use." in text(pilot)
 
 
+async def test_a_list_that_is_still_in_its_file_is_searched(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("workbench.cases.large_file._LARGE_VALUE", 1)
+    monkeypatch.setattr("workbench.cases.opening.LARGE", 1)
+    entries = [f"entry {number}" for number in range(3000)]
+    file = toy.write(tmp_path, [{"step": "a.b", "memory": {"memory_q_ls": entries}}])
+    async with shown(file) as pilot:
+        await press(pilot, "2", "slash", *"entry 2719", "enter", "escape")
+        assert "[2719]" in text(pilot)
+        await press(pilot, "slash", "ctrl+u", *"nothing", "enter")
+        assert "no match" in text(pilot)
+        await press(pilot, "escape", "]", "]")
+        assert "entry 1" in text(pilot)
+
+
 # ---- images
 
 

@@ -65,7 +65,7 @@ _STUDYING = (
     Action(
         "roles",
         ("R",),
-        "which variables hold question, gold, prediction, passages; which score decides",
+        "which variables hold question, gold and so on; which score decides",
         _STUDY,
         title="roles",
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -167,8 +168,21 @@ class ValuesView(RowsView):
 
     def find(self, needle: str, step: int) -> bool:
         """Find also looks into what is closed, and opens the way to what it found."""
+        return self._go_to_one_of(self._found(needle), step)
+
+    @property
+    def is_slow(self) -> bool:
+        """Lists that are still in their file are read for it."""
+        return any(is_list(root.value) and not isinstance(root.value, list) for root in self._roots)
+
+    async def find_apart(self, needle: str, step: int) -> bool:
+        return self._go_to_one_of(await asyncio.to_thread(self._found, needle), step)
+
+    def _found(self, needle: str) -> list[tuple[Root, Path]]:
         wanted = needle.casefold()
-        places = [(root, path) for root in self._roots for path in _places(root.name, root.value, wanted)]
+        return [(root, path) for root in self._roots for path in _places(root.name, root.value, wanted)]
+
+    def _go_to_one_of(self, places: list[tuple[Root, Path]], step: int) -> bool:
         if not places:
             return False
         at = self.node
