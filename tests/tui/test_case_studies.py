@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from textual.pilot import Pilot
+from textual.worker import Worker
 
 from tests.cases import toy
 from workbench.cases.growing import GrowingRuns
@@ -52,9 +53,14 @@ async def shown(*files: Path, size: tuple[int, int] = (160, 45), **desk: Any) ->
 async def settled(pilot: Pilot[Any]) -> None:
     """Wait until nothing is being worked out."""
     await pilot.pause()
-    while any(w.group.startswith("looking") and not w.is_finished for w in pilot.app.workers):
+    while any(_is_at_work(worker) for worker in pilot.app.workers):
         await pilot.pause(0.005)
     await pilot.pause()
+
+
+def _is_at_work(worker: Worker[Any]) -> bool:
+    """Whether it works by itself; others wait for the user."""
+    return (worker.group.startswith("looking") or worker.name == "_submitted") and not worker.is_finished
 
 
 async def press(pilot: Pilot[Any], *keys: str) -> None:
@@ -221,13 +227,13 @@ async def test_steps_are_compared_too(files: tuple[Path, Path]) -> None:
 async def test_compare_with_another_file(files: tuple[Path, Path]) -> None:
     async with shown(files[0]) as pilot:
         await press(pilot, "C", *"nothing.json", "enter")
-        assert "no such file" in text(pilot)
+        await until(pilot, "no such file")
         await press(pilot, "ctrl+u", *files[1].name, "enter")
-        assert "▲ 1 better" in text(pilot)
+        await until(pilot, "▲ 1 better")
         await press(pilot, "escape", "r")
         assert "run 2 of 2" in text(pilot)
         await press(pilot, "C", "enter")
-        assert "▼ 1 worse" in text(pilot)
+        await until(pilot, "▼ 1 worse")
 
 
 # ---- sharing
