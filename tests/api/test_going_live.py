@@ -11,6 +11,7 @@ import workbench
 from tests.support import CONFORMANCE
 from workbench.engine.debugger import Debugger
 
+Runs = dict[str, tuple[Path, Path]]
 PLAIN = """\
 servers: {lab: servers/lab, prompt: servers/prompt}
 pipeline:
@@ -38,10 +39,17 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-async def saved(project: Path, steps: str, name: str = "p") -> tuple[Path, Path]:
-    """A session file and a memory file of one run."""
-    (project / f"{name}.yaml").write_text(steps, encoding="utf-8")
-    async with workbench.open(f"{name}.yaml") as debugger:
+@pytest.fixture(scope="module")
+async def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Path]]:
+    """Of both pipelines a session file and a memory file."""
+    folder = tmp_path_factory.mktemp("runs")
+    (folder / "servers").symlink_to(CONFORMANCE / "servers")
+    return {text: await saved(folder, text, f"p{number}") for number, text in enumerate((PLAIN, BRANCH))}
+
+
+async def saved(folder: Path, steps: str, name: str) -> tuple[Path, Path]:
+    (folder / f"{name}.yaml").write_text(steps, encoding="utf-8")
+    async with workbench.open(folder / f"{name}.yaml", folder=folder) as debugger:
         assert (await debugger.run("continue")).reason == "finished"
         assert debugger.file is not None
         session, memory = debugger.file, debugger.state.memory
@@ -54,8 +62,8 @@ def provenance(debugger: Debugger) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", [0, 1], ids=["session", "memory file"])
-async def test_what_comes_before_is_rebuilt_and_what_follows_runs(project: Path, kind: int) -> None:
-    files = await saved(project, PLAIN)
+async def test_what_comes_before_is_rebuilt_and_what_follows_runs(runs: Runs, project: Path, kind: int) -> None:
+    files = runs[PLAIN]
     before = [file.read_bytes() for file in files]
     async with workbench.replay(files[kind], 4) as debugger:
         assert debugger.state.stop is not None
@@ -71,8 +79,8 @@ async def test_what_comes_before_is_rebuilt_and_what_follows_runs(project: Path,
 
 
 @pytest.mark.parametrize("kind", [0, 1], ids=["session", "memory file"])
-async def test_models_are_paid_for_once(project: Path, kind: int) -> None:
-    files = await saved(project, PLAIN)
+async def test_models_are_paid_for_once(runs: Runs, project: Path, kind: int) -> None:
+    files = runs[PLAIN]
     async with workbench.replay(files[kind], 3, by_step={"5": "recorded if equal"}) as debugger:
         assert (await debugger.run("continue")).reason == "finished"
         assert provenance(debugger) == ["recorded", "recorded", "ran", "ran", "recorded"]
@@ -84,8 +92,8 @@ async def test_models_are_paid_for_once(project: Path, kind: int) -> None:
         assert debugger.state.pool.variables["ans_ls"].value[0] == "A(grape)"
 
 
-async def test_decisions_are_in_a_session_and_asked_for_of_a_memory_file(project: Path) -> None:
-    session, memory = await saved(project, BRANCH)
+async def test_decisions_are_in_a_session_and_asked_for_of_a_memory_file(runs: Runs, project: Path) -> None:
+    session, memory = runs[BRANCH]
     async with workbench.replay(session, 4) as debugger:
         assert provenance(debugger) == ["recorded"] * 3
     async with workbench.replay(memory, 4) as debugger:
@@ -111,7 +119,7 @@ async def test_a_pure_router_is_asked_again(project: Path) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
         parameters = (CONFORMANCE / "servers" / "lab" / "parameter.yaml").read_text(encoding="utf-8")
         place.write_text(text or parameters, encoding="utf-8")
-    _, memory = await saved(project, BRANCH)
+    _, memory = await saved(project, BRANCH, "p")
     async with workbench.replay(memory, 4) as debugger:
         assert debugger.state.stop is not None
         assert "live from here" in debugger.state.stop.why
@@ -132,8 +140,8 @@ async def test_what_was_edited_by_hand_is_edited_again(project: Path) -> None:
         assert [visit.step for visit in debugger.visits] == ["1", "2", "3", "4"]
 
 
-async def test_a_server_is_initialised_before_it_is_called(project: Path) -> None:
-    _, memory = await saved(project, PLAIN)
+async def test_a_server_is_initialised_before_it_is_called(runs: Runs, project: Path) -> None:
+    _, memory = runs[PLAIN]
     initialised: list[str] = []
 
     def note(event: workbench.Event) -> None:
@@ -146,8 +154,8 @@ async def test_a_server_is_initialised_before_it_is_called(project: Path) -> Non
         assert initialised == ["lab"]
 
 
-async def test_going_back_before_the_live_visit_runs_it_anew(project: Path) -> None:
-    _, memory = await saved(project, PLAIN)
+async def test_going_back_before_the_live_visit_runs_it_anew(runs: Runs, project: Path) -> None:
+    _, memory = runs[PLAIN]
     async with workbench.replay(memory, 4) as debugger:
         await debugger.go_to(3)
         await debugger.run("over")
@@ -158,8 +166,8 @@ async def test_going_back_before_the_live_visit_runs_it_anew(project: Path) -> N
     ("visit", "by_step", "said"),
     [(0, {}, "there is no visit 0; its visits are 1 to 5"), (9, {}, "no visit 9"), (1, {"7": "run"}, "no step 7")],
 )
-async def test_what_can_not_be(project: Path, visit: int, by_step: dict[str, str], said: str) -> None:
-    _, memory = await saved(project, PLAIN)
+async def test_what_can_not_be(runs: Runs, project: Path, visit: int, by_step: dict[str, str], said: str) -> None:
+    _, memory = runs[PLAIN]
     with pytest.raises(workbench.NotLive, match=said):
         async with workbench.replay(memory, visit, by_step=by_step):  # type: ignore[arg-type]
             pass

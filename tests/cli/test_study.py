@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -24,16 +25,32 @@ pipeline:
 """
 
 
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which a pipeline has run."""
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "servers").symlink_to(CONFORMANCE / "servers")
+    (folder / "p.yaml").write_text(PIPELINE, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("RAGWB_TRUST", "all")
+        assert main(["run", "p.yaml", "--quiet"]) == 0
+    return folder
+
+
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> tuple[Path, Path]:
+def run(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
     """A session file and a memory file of one run."""
-    (tmp_path / "servers").symlink_to(CONFORMANCE / "servers")
-    (tmp_path / "p.yaml").write_text(PIPELINE, encoding="utf-8")
+    shutil.copytree(project, tmp_path, symlinks=True, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    assert main(["run", "p.yaml", "--quiet"]) == 0
-    capsys.readouterr()
     (session,), (memory,) = (tmp_path / "sessions").glob("*.ragwb"), (tmp_path / "output").glob("memory_*.json")
     return session, memory
+
+
+def test_folders_and_several_sessions_are_studied(run: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    for files in (["output"], ["sessions"], [str(run[0]), str(run[0])]):
+        assert main(files) == 2
+        assert f"ragwb replay --json {files[0]}" in capsys.readouterr().err
 
 
 def test_why_says_the_same_of_a_session_and_its_memory_file(
