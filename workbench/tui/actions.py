@@ -144,24 +144,20 @@ WORKBENCH = (
 )
 
 REPLAY = (
-    *(
-        Action(f"show_pane({number})", (str(number),), f"to {name}", _PANES, title=f"go to {name}")
-        for number, name in enumerate(("Visits", "Variables", "Snapshot", "Step"), 1)
-    ),
     Action("items", ("T",), "the table of items: scores, why each is wrong, marks and notes", _STUDY, "Items", "items"),
     *_STUDYING,
     Action("go_live", ("L",), "run on from before this visit, in a new session; the file is untouched", _STUDY, "Live"),
     Action("mark_visit", ("space",), "mark a visit, then another, to see what differs", _STUDY, title="compare visits"),
     Action("make_test", ("M",), "a pytest file that calls this visit's tool again", _STUDY, title="make a test"),
+    *(
+        Action(f"show_pane({number})", (str(number),), f"to {name}", _PANES, title=f"go to {name}")
+        for number, name in enumerate(("Visits", "Variables", "Snapshot", "Step"), 1)
+    ),
     *_EVERYWHERE,
     Action("app.quit", ("q", "ctrl+q"), "leave", _GENERAL, "Quit", "quit"),
 )
 
 ITEMS = (
-    *(
-        Action(f"show_pane({number})", (str(number),), f"to {name}", _PANES, title=f"go to {name}")
-        for number, name in enumerate(("Items", "Why", "Evidence"), 1)
-    ),
     Action("walk", ("w",), "walk through the run with this item pinned; Enter does it, too", _STUDY, "Walk"),
     Action("go_to_fault", ("v",), "to the visit at fault", _STUDY, "Fault", "go to the fault"),
     Action("filter_items", ("f",), "show a part of the items: `f1 < 0.5 and rounds > 1`, `marked`", _STUDY, "Filter"),
@@ -169,21 +165,25 @@ ITEMS = (
     Action("mark_item", ("space",), "mark the item, or no longer", _STUDY, title="mark item"),
     Action("note", ("n",), "write a note at the item; it is kept beside the file", _STUDY, "Note", "note at item"),
     *_STUDYING,
+    *(
+        Action(f"show_pane({number})", (str(number),), f"to {name}", _PANES, title=f"go to {name}")
+        for number, name in enumerate(("Items", "Why", "Evidence"), 1)
+    ),
     *_IN_STUDY,
     Action("leave", ("T",), "back to the visits; Escape does it, too", _GENERAL, "Back", "back to the visits"),
     Action("app.quit", ("q", "ctrl+q"), "leave", _GENERAL, "Quit", "quit"),
 )
 
 COMPARE = (
-    *(
-        Action(f"show_pane({number})", (str(number),), f"to {name}", _PANES, title=f"go to {name}")
-        for number, name in enumerate(("Items", "Difference", "Steps", "Scores"), 1)
-    ),
     Action("walk", ("w",), "walk through A where this item parts; Enter does it, too", _STUDY, "Walk"),
     Action(
         "filter_outcomes", ("f",), "show only what got better, worse, or differs", _STUDY, "Filter", "filter outcomes"
     ),
     Action("swap", ("x",), "A becomes B, and B becomes A", _STUDY, "Swap", "swap A and B"),
+    *(
+        Action(f"show_pane({number})", (str(number),), f"to {name}", _PANES, title=f"go to {name}")
+        for number, name in enumerate(("Items", "Difference", "Steps", "Scores"), 1)
+    ),
     *_IN_STUDY,
     Action("leave", ("C",), "back; Escape does it, too", _GENERAL, "Back", "back to the run"),
     Action("app.quit", ("q", "ctrl+q"), "leave", _GENERAL, "Quit", "quit"),

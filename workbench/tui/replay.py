@@ -199,6 +199,9 @@ class ReplayScreen(StudyScreen):
             yield from self._recorded(visit, recorded)
         else:
             yield from self._read(visit)
+        notes = list(self.studied.opened.notes)
+        if notes:
+            yield Root("of the file", notes, look="dim")
 
     def _recorded(self, visit: SavedVisit, recorded: Recorded) -> Iterator[Root]:
         """What a session holds."""
