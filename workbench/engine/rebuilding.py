@@ -1,4 +1,7 @@
-"""Rebuilds a run from a recording of another: what is answered by it, and where the user takes over."""
+"""What may answer a visit in place of its tool: its twin before a fork, or the recording of another run.
+
+A run is rebuilt from such a recording up to where the user takes over.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +14,32 @@ from workbench.engine.ports import Edit
 from workbench.engine.recording import Answers
 from workbench.engine.session import Session
 from workbench.engine.state import StopReason
+from workbench.engine.timeline import Timeline
+from workbench.engine.visit import Visit
 from workbench.pipeline.model import Step, ToolStep
 
 
 class Rebuilding(Session):
-    """What ``Running`` asks of the recording."""
+    """What ``Running`` asks of recordings."""
 
     def answers_of(self, step: str) -> Answers:
         """How a step (by its path) is answered where there is a recording of it."""
         return self.answers_by_step.get(step, self.answers)
+
+    def _twin(self, visit: Visit) -> Visit | None:
+        """The recorded visit that this one would be a repetition of, after a fork or where one begins."""
+        if self.answers_of(visit.step) == "run":
+            return None
+        timeline: Timeline | None = self.timeline
+        position = self.state.position
+        while timeline is not None:
+            found = timeline.matching(position, visit)
+            if found is not None or timeline.parent is None:
+                return found
+            parent = self.timelines[timeline.parent]
+            forked_at = parent.index_of(timeline.parent_visit) if timeline.parent_visit is not None else None
+            timeline, position = parent, forked_at if forked_at is not None else len(parent.moments)
+        return None
 
     @property
     def is_rebuilding(self) -> bool:

@@ -390,21 +390,6 @@ class Running(Rebuilding):
 
     # ---- forks
 
-    def _twin(self, visit: Visit) -> Visit | None:
-        """The recorded visit that this one would be a repetition of, after a fork or where one begins."""
-        if self.answers_of(visit.step) == "run":
-            return None
-        timeline: Timeline | None = self.timeline
-        position = self.state.position
-        while timeline is not None:
-            found = timeline.matching(position, visit)
-            if found is not None or timeline.parent is None:
-                return found
-            parent = self.timelines[timeline.parent]
-            forked_at = parent.index_of(timeline.parent_visit) if timeline.parent_visit is not None else None
-            timeline, position = parent, forked_at if forked_at is not None else len(parent.moments)
-        return None
-
     def _timeline_to_go_on(self) -> Timeline:
         """This timeline; from a checkpoint in the past a new one, and the one it leaves stays whole."""
         if not self.state.is_past:
