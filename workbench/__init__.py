@@ -1,7 +1,7 @@
 """ragwb: a debugger for RAG pipelines that lives in the terminal.
 
-For programs there are ``open`` and ``resume``, which give a ``Debugger``, and the errors that they raise; each is
-loaded when it is first asked for. ``docs/python.md`` is their tutorial.
+For programs there are ``open``, ``resume`` and ``replay``, which give a ``Debugger``, and the errors that they raise;
+each is loaded when it is first asked for. ``docs/python.md`` is their tutorial.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ __version__ = "0.1.0"
 _PLACES = {
     "open": "api.sessions",
     "resume": "api.sessions",
+    "replay": "api.going_live",
+    "NotLive": "api.going_live",
     "EventStream": "api.event_stream",
     "Run": "api.finished_run",
     "StepFailed": "api.finished_run",
@@ -24,6 +26,7 @@ _PLACES = {
     "ServerStartFailed": "engine.ports",
     "CommandRefused": "engine.state",
     "PipelineError": "pipeline.problems",
+    "RunUnreadable": "cases.saved_run",
     "SessionUnreadable": "record.session_reader",
     "ultrarag_path": "ultrarag",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -24,16 +25,32 @@ pipeline:
 """
 
 
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which a pipeline has run."""
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "servers").symlink_to(CONFORMANCE / "servers")
+    (folder / "p.yaml").write_text(PIPELINE, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("RAGWB_TRUST", "all")
+        assert main(["run", "p.yaml", "--quiet"]) == 0
+    return folder
+
+
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> tuple[Path, Path]:
+def run(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
     """A session file and a memory file of one run."""
-    (tmp_path / "servers").symlink_to(CONFORMANCE / "servers")
-    (tmp_path / "p.yaml").write_text(PIPELINE, encoding="utf-8")
+    shutil.copytree(project, tmp_path, symlinks=True, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    assert main(["run", "p.yaml", "--quiet"]) == 0
-    capsys.readouterr()
     (session,), (memory,) = (tmp_path / "sessions").glob("*.ragwb"), (tmp_path / "output").glob("memory_*.json")
     return session, memory
+
+
+def test_folders_and_several_sessions_are_studied(run: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    for files in (["output"], ["sessions"], [str(run[0]), str(run[0])]):
+        assert main(files) == 2
+        assert f"ragwb replay --json {files[0]}" in capsys.readouterr().err
 
 
 def test_why_says_the_same_of_a_session_and_its_memory_file(
@@ -110,3 +127,73 @@ def test_two_timelines_of_a_session_that_has_one(run: tuple[Path, Path], capsys:
     session, _ = run
     assert main(["diff", str(session), "--timelines", "1,2"]) == 2
     assert "has one timeline; another begins where a run goes on from a visit in its past" in capsys.readouterr().err
+
+
+def test_a_saved_run_goes_live_without_a_screen(run: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    before = [file.read_bytes() for file in run]
+    for file in run:
+        assert main(["replay", str(file), "--live", "3", "--answer", "4=recorded", "--run", "--json", "--yes"]) == 0
+        data = json.loads(capsys.readouterr().out)
+        assert (data["exit_code"], data["visits"]) == (0, 4)
+    assert [file.read_bytes() for file in run] == before
+    assert len(list(run[0].parent.glob("*.ragwb"))) == 3
+
+
+def test_what_a_saved_run_lacks_stops_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "servers").symlink_to(CONFORMANCE / "servers")
+    branch = "- branch:\n    router: [lab.route_length]\n    branches: {short: [lab.extend], long: []}\n"
+    (tmp_path / "p.yaml").write_text(f"servers: {{lab: servers/lab}}\npipeline:\n- lab.get_items\n{branch}")
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", "p.yaml", "--quiet"]) == 0
+    (memory,) = (tmp_path / "output").glob("memory_*.json")
+    capsys.readouterr()
+    assert main(["replay", str(memory), "--live", "3", "--run", "--yes", "--quiet"]) == 4
+    said = capsys.readouterr().err
+    assert "does not hold what the router lab.route_length decided" in said
+    assert "to go on from there: ragwb resume" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--live", "9"], "there is no visit 9; its visits are 1 to 4"),
+        (["--live", "2", "--answer", "4=perhaps"], "write STEP=run, STEP=equal or STEP=recorded"),
+        (["--live", "2", "--answer", "8=run"], "there is no step 8"),
+        (["--role", "colour=q_ls"], "write ROLE=VARIABLE"),
+    ],
+)
+def test_what_going_live_does_not_take(
+    run: tuple[Path, Path], options: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["replay", str(run[1]), *options, "--run", "--yes"]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_marks_and_notes_are_told(run: tuple[Path, Path], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    memory = run[1]
+    entries = {"2": {"marked": True, "note": "ask the author"}}
+    beside = memory.with_name(memory.name + ".notes")
+    beside.write_text(json.dumps({"format": 1, "runs": {"1": entries}}), encoding="utf-8")
+    assert main(["why", str(memory)]) == 0
+    assert "* ask the author" in capsys.readouterr().out
+    assert main(["why", str(memory), "--where", "marked", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["rows"]
+    assert (row["item"], row["marked"], row["note"]) == (2, True, "ask the author")
+    for form in ("--html", "--markdown"):
+        assert main(["export", str(memory), form, str(tmp_path / "out")]) == 0
+        assert "ask the author" in (tmp_path / "out").read_text(encoding="utf-8")
+    beside.write_text("no notes")
+    capsys.readouterr()
+    assert main(["why", str(memory)]) == 0
+    assert "the notes can't be read" in capsys.readouterr().err
+
+
+def test_a_score_that_some_items_lack(run: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    content = json.loads(run[1].read_text(encoding="utf-8"))
+    content[0]["memory"]["memory_gt_ls"][0] = []
+    run[1].write_text(json.dumps(content), encoding="utf-8")
+    for where, count in (("f1 < 2", 3), ("f1 >= 0 or item == 0", 3)):
+        assert main(["why", str(run[1]), "--where", where, "--json"]) == 0
+        assert len(json.loads(capsys.readouterr().out)["rows"]) == count

@@ -205,6 +205,8 @@ def _DECLARATION(alias: str) -> ServerDeclaration:
 class FakeRecord:
     """Keeps visits, and says that it wrote a file."""
 
+    file = None
+
     def __init__(self) -> None:
         self.kept: list[Visit] = []
 

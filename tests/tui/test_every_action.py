@@ -18,13 +18,17 @@ def pressed() -> set[str]:
     found: set[str] = set()
     for file in Path(__file__).parent.glob("test_*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _PRESSING:
+            if isinstance(node, ast.Call) and _name(node.func) in _PRESSING:
                 found |= {
                     inner.value
                     for inner in ast.walk(node)
                     if isinstance(inner, ast.Constant) and isinstance(inner.value, str)
                 }
     return found
+
+
+def _name(function: ast.expr) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 @pytest.mark.parametrize("action", ACTIONS.values(), ids=ACTIONS)

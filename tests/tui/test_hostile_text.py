@@ -11,8 +11,10 @@ import pytest
 from rich.cells import cell_len
 
 from tests.tui.support import Opened
-from workbench.cases.memory_json import read_runs
+from tests.tui.test_case_studies import settled
+from workbench.cases.opening import open_runs
 from workbench.tui.app import ReplayApp
+from workbench.tui.desk import Desk
 from workbench.tui.edit_dialog import editable
 from workbench.tui.previews import preview
 from workbench.tui.text import column, content, fit, one_line, visible
@@ -89,16 +91,39 @@ async def test_every_pane_shows_hostile_text(open_pipeline: Open) -> None:
     assert opened.debugger.state.status == "closed"
 
 
-async def test_replay_shows_hostile_text(tmp_path: Path) -> None:
-    file = tmp_path / "memory_[red]x_20250101_120000.json"
-    file.write_text(json.dumps([{"step": "[/]a.b", "memory": {"memory_[@click=app.quit]q_ls": HOSTILE}}]))
-    app = ReplayApp(read_runs(file))
+@pytest.mark.parametrize(
+    "keys",
+    [
+        ("tab", "right", "tab", "right", "enter"),
+        ("T", "end"),
+        ("T", "s", "escape", "n"),
+        ("T", "x"),
+        ("R", "enter"),
+        ("C", "enter", "end"),
+        ("C", "enter", "3", "enter"),
+        ("space", "down", "space"),
+    ],
+    ids=" ".join,
+)
+async def test_saved_runs_show_hostile_text(tmp_path: Path, keys: tuple[str, ...]) -> None:
+    answers = HOSTILE[::-1]
+    visits = [
+        {"step": "[/]a.b", "memory": {"memory_[@click=app.quit]q_ls": HOSTILE}},
+        {"step": "b.[red]c", "memory": {"memory_q_ls": HOSTILE, "memory_gt_ls": HOSTILE, "memory_pred_ls": answers}},
+    ]
+    runs = []
+    for name, run in (("[red]x", visits), ("\x1b[2J", visits[:1])):
+        file = tmp_path / f"memory_{name}_20250101_120000.json"
+        file.write_text(json.dumps(run))
+        runs += open_runs(file)
+    app: ReplayApp = ReplayApp(Desk(runs))
     async with app.run_test(size=(120, 40)) as pilot:
-        for key in ("tab", "right", "tab", "right", "enter"):
+        for key in keys:
             await pilot.press(key)
-        await pilot.pause()
+            await settled(pilot)
         lines = app.screen._compositor.render_strips()
         _check("\n".join(strip.text for strip in lines), shown=False)
+        assert app.is_running
 
 
 def _check(text: str, *, shown: bool = True) -> None:

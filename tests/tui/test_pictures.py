@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from tests.tui.support import LOOP, RAG, Keys, Opened
-from workbench.cases.memory_json import read_runs
+from workbench.cases.opening import open_runs
 from workbench.tui.app import ReplayApp
+from workbench.tui.desk import Desk
 
 Open = Callable[..., Opened]
 State = tuple[str, str, tuple[str, ...]]
@@ -106,4 +107,4 @@ def test_replay(snap_compare: Any, tmp_path: Path, size: tuple[int, int]) -> Non
         {"step": "evaluation.evaluate", "memory": {}},
     ]
     file.write_text(json.dumps(visits, ensure_ascii=False), encoding="utf-8")
-    assert snap_compare(ReplayApp(read_runs(file)), press=["down"], terminal_size=size)
+    assert snap_compare(ReplayApp(Desk(open_runs(file))), press=["down"], terminal_size=size)

@@ -109,8 +109,11 @@ async def test_from_one_timeline_to_another(open_pipeline: Open) -> None:
 async def test_steps_are_answered_from_the_recording(open_pipeline: Open) -> None:
     opened = open_pipeline(RAG)
     async with opened.running() as keys:
-        await keys.press("c", "u", "u", "A", "down", "enter")
+        await keys.press(
+            "c", "u", "u", "A", "space", "down", "down", "down", "space", "space", "space", "left", "right", "enter"
+        )
         assert opened.debugger.answers == "recorded if equal"
+        assert opened.debugger.answers_by_step == {"3": "recorded"}
         calls = len(opened.tools.calls)
         await keys.press("c")
         assert len(opened.tools.calls) == calls
@@ -149,3 +152,19 @@ async def test_a_breakpoint_after_the_last_step(open_pipeline: Open) -> None:
         assert "breakpoint, after 4 lab.generate" in keys.text()
         await keys.press("c")
         assert opened.debugger.state.status == "finished"
+
+
+async def test_two_timelines_are_compared(open_pipeline: Open) -> None:
+    opened = open_pipeline(RAG)
+    async with opened.running() as keys:
+        await keys.press("c", "F")
+        assert "there is one timeline" in keys.text()
+        await keys.press("4", "home", "enter", "3", "e")
+        await keys.press("escape", "u", "u", "u", "n")
+        await keys.press("F")
+        assert "ragwb compare" in keys.text()
+        assert "timeline 1" in keys.text()
+        assert "timeline 2" in keys.text()
+        await keys.press("]", "w")
+        assert "item [1] of 4" in keys.text()
+        assert opened.app.screen is opened.screen

@@ -19,6 +19,7 @@ from workbench.engine.debugger import Debugger
 from workbench.engine.event_log import EventLog
 from workbench.engine.events import Emit, Event
 from workbench.engine.ports import Answering, Asked, Reply, Tools
+from workbench.engine.recording import Answers, Recording
 from workbench.pipeline.outline import outline_of
 from workbench.pipeline.prepare import Prepared
 from workbench.pipeline.project import is_shipped
@@ -70,6 +71,11 @@ class Wiring(Struct):
     """Whether those that the session keeps stay as they are, and out of this run: they are the screen's."""
     notes: list[str] = field(default_factory=list)
     """All that was said, for a screen to show."""
+    recording: Recording | None = None
+    """A saved run from which this one is rebuilt."""
+    answers: Answers = "run"
+    answers_by_step: Mapping[str, Answers] = field(default_factory=dict)
+    """How steps are answered that were recorded; see ``Debugger``."""
     breakpoints_file: BreakpointsFile | None = None
     """Where breakpoints are kept from one session to the next; without, they are those of this session."""
     _record: RunRecord | None = None
@@ -87,6 +93,8 @@ class Wiring(Struct):
         tools = RedactedTools(lambda: self._tools(tell, answering), redactor)
         debugger = Debugger(self.prepared, tools, emit=tell, record=lambda: self._new_record(redactor, debugger))
         self._debugger = debugger
+        debugger.recording = self.recording
+        debugger.answers, debugger.answers_by_step = self.answers, self.answers_by_step
         if self.saved is not None:
             cut = debugger.restore(
                 self.saved.timelines,

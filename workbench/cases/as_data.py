@@ -26,6 +26,14 @@ def study_data(study: Study, rows: list[TableRow]) -> dict[str, Any]:
     }
 
 
+def export_data(study: Study, rows: list[TableRow]) -> dict[str, Any]:
+    """All that an export holds: the study, and each item's way. Secrets are not masked yet."""
+    data = study_data(study, rows)
+    for row in data["rows"]:
+        row["way"] = way_of(study, row["item"])
+    return data
+
+
 def row_data(table_row: TableRow) -> dict[str, Any]:
     row = table_row.row
     return {
@@ -37,6 +45,8 @@ def row_data(table_row: TableRow) -> dict[str, Any]:
         "right": row.is_right,
         "branch": str(row.path) or None,
         "rounds": row.path.rounds,
+        "marked": table_row.note.is_marked,
+        "note": table_row.note.text or None,
         "verdict": verdict_data(table_row.verdict) if table_row.verdict is not None else None,
     }
 

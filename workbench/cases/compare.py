@@ -19,7 +19,7 @@ Outcome = Literal["better", "worse", "changed", "same"]
 
 
 class Parting(Struct, frozen=True):
-    """The first variable in which an item differs: the visits that wrote it, and both texts.
+    """A variable in which an item differs: the visits that wrote it, and both texts.
 
     A visit is None where only the other run made it for the item.
     """
@@ -104,19 +104,19 @@ class Comparison:
             if one is not None and other is not None and one != other:
                 outcome = "better" if other > one else "worse"
                 break
-        return ItemPair(first, second, outcome, self._parting(first.item, second.item))
+        return ItemPair(first, second, outcome, next(self.partings(first.item, second.item), None))
 
-    def _parting(self, first: int, second: int) -> Parting | None:
+    def partings(self, first: int, second: int) -> Iterator[Parting]:
+        """Every variable, visit by visit, in which an item of the first run differs from one of the second."""
         for one, other in self.aligned:
-            ones, others = _entries(self.first, one, first), _entries(self.second, other, second)
+            ones, others = entries_of(self.first, one, first), entries_of(self.second, other, second)
             for name in dict.fromkeys((*ones, *others)):
                 texts = text_of(ones.get(name)), text_of(others.get(name))
                 if texts[0] != texts[1]:
-                    return Parting(one if ones else None, other if others else None, name, texts)
-        return None
+                    yield Parting(one if ones else None, other if others else None, name, texts)
 
 
-def _entries(study: Study, visit: SavedVisit | None, item: int) -> dict[str, Any]:
+def entries_of(study: Study, visit: SavedVisit | None, item: int) -> dict[str, Any]:
     """What a visit wrote for an item; nothing where it did not work on it. Scores are no part of an item's way."""
     if visit is None or study.flow.kind(visit) == "evaluation":
         return {}

@@ -88,8 +88,7 @@ def _item(row: Mapping[str, Any]) -> str:
     name = "" if state == "not scored" else f' class="{state}"'
     parts = [f'<h2 id="item-{number}">Item [{number}] <span{name}>{state}</span></h2>']
     facts = [("question", row["question"]), ("gold", " | ".join(row["golds"])), ("prediction", row["prediction"])]
-    if row["branch"]:
-        facts.append(("branch", row["branch"]))
+    facts += [(name, row[name]) for name in ("branch", "note") if row[name]]
     parts.append(_list(facts))
     verdict = row["verdict"]
     if verdict is not None:

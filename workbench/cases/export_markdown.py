@@ -51,6 +51,8 @@ def _line(cells: Any) -> str:
 def _item(row: Mapping[str, Any]) -> list[str]:
     verdict = row["verdict"]
     lines = [f"#### Item {row['item']}", ""]
+    if row["note"]:
+        lines += [f"Note: {_inline(row['note'])}", ""]
     if verdict is not None:
         at = " ".join(part for part in (verdict["step"], verdict["name"]) if part)
         lines += [f"**{verdict['stage']}** ({verdict['sure']}) at {_inline(at)}: {_inline(verdict['why'])}", ""]

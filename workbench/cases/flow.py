@@ -11,7 +11,8 @@ from functools import cached_property
 from typing import Any, Literal
 
 from workbench.cases.pipeline_beside import KnownPipeline
-from workbench.cases.saved_run import SavedRun, SavedVisit, is_list, is_unset
+from workbench.cases.saved_run import SavedRun, SavedVisit, is_unset
+from workbench.engine.values import is_list
 from workbench.pipeline.binding import Binding
 from workbench.pipeline.model import FromVariable
 

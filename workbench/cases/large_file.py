@@ -39,7 +39,7 @@ class LazyList(Sequence[Any]):
     def __getitem__(self, place: int | slice) -> Any:
         if isinstance(place, slice):
             return LazyList(self._scanner, self._begins[place], self._ends[place])
-        return self._scanner.decoded(self._begins[place], self._ends[place])
+        return _decoded(self._scanner, self._begins[place], self._ends[place])
 
     def __len__(self) -> int:
         return len(self._begins)
@@ -78,6 +78,14 @@ class LazyMemory(Mapping[str, Any]):
         return end
 
 
+def _decoded(scanner: Scanner, begin: int, end: int) -> Any:
+    """A value; where it is none, since indexing looks at brackets and quotes only, words that say so."""
+    try:
+        return scanner.decoded(begin, end)
+    except NotJson as error:
+        return f"<{error}>"
+
+
 def _note_entry(scanner: Scanner, begins: array[int], ends: array[int], at: int) -> int:
     end = scanner.value_end(at)
     begins.append(at)
@@ -98,11 +106,13 @@ class LargeFile:
                 self._bytes = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
         except (OSError, ValueError) as error:
             raise RunUnreadable(f"{file}: can't be read: {error}") from None
+        self.is_cut_short = False
+        """Whether that was because the file ends too soon."""
         self.size = len(self._bytes)
         self.indexed = 0
         """How far it is indexed, in bytes."""
         self._scanner = Scanner(self._bytes, self._passed)
-        self._decoded = lru_cache(maxsize=_KEPT)(self._scanner.decoded)
+        self._decoded = lru_cache(maxsize=_KEPT)(partial(_decoded, self._scanner))
         self._visits: list[list[SavedVisit]] = []
         self._progress: Callable[[int, int], None] = lambda indexed, size: None
         self._released = 0
@@ -114,12 +124,17 @@ class LargeFile:
     def is_indexed(self) -> bool:
         return self.indexed == self.size
 
+    @property
+    def has_runs(self) -> bool:
+        return bool(self._visits)
+
     def runs(self) -> list[SavedRun]:
         """The runs as far as they are indexed; a run that is still growing is given anew each time."""
         found = []
-        for visits in self._visits:
+        for place, visits in enumerate(self._visits, 1):
             counted_by, count = counted(visits)
-            found.append(SavedRun(self.file, tuple(visits), count, counted_by, trouble=self.trouble))
+            run = SavedRun(self.file, tuple(visits), count, counted_by, trouble=self.trouble, place=place)
+            found.append(run)
         return found
 
     def start(self, progress: Callable[[int, int], None] = lambda indexed, size: None) -> threading.Thread:
@@ -136,9 +151,10 @@ class LargeFile:
             while self._scanner.letter(at):
                 at = self._scanner.blank(self._part(at, None))
         except CutShort:
-            self.trouble = f"{self.file}: the file is cut short at byte {self.size:,}{self._after()}"
+            self.is_cut_short = True
+            self.trouble = f"the file is cut short at byte {self.size:,}{self._after()}"
         except NotJson as error:
-            self.trouble = f"{self.file}: {error}{self._after()}"
+            self.trouble = f"{error}{self._after()}"
         self._passed(self.size)
 
     def _after(self) -> str:
@@ -165,7 +181,7 @@ class LargeFile:
         def read(key: str, begin: int) -> int:
             if key == "step":
                 end = self._scanner.value_end(begin)
-                step.append(str(self._scanner.decoded(begin, end)))
+                step.append(str(_decoded(self._scanner, begin, end)))
                 return end
             if key == "memory" and self._scanner.letter(begin) == b"{":
                 return self._scanner.map_end(begin, memory.note)

@@ -17,7 +17,7 @@ def read_runs(file: Path) -> list[SavedRun]:
     cases = list(_cases(file, _content(file)))
     if not cases:
         raise RunUnreadable(f"{file}: no saved run in it")
-    return [_run(file, case) for case in cases]
+    return [_run(file, case, place) for place, case in enumerate(cases, 1)]
 
 
 def _content(file: Path) -> Any:
@@ -78,10 +78,10 @@ def _cases(file: Path, content: Any) -> Iterator[list[Any]]:
         yield from _cases(file, entry)
 
 
-def _run(file: Path, case: list[Any]) -> SavedRun:
+def _run(file: Path, case: list[Any], place: int) -> SavedRun:
     visits = tuple(_visit(file, number, entry) for number, entry in enumerate(case, 1))
     counted_by, count = counted(visits)
-    return SavedRun(file, visits, count, counted_by)
+    return SavedRun(file, visits, count, counted_by, place=place)
 
 
 def _visit(file: Path, number: int, entry: Any) -> SavedVisit:

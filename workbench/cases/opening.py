@@ -16,6 +16,8 @@ from workbench.cases.saved_run import RunUnreadable, SavedRun, counted
 from workbench.cases.session_run import pipeline_of_session, read_session_runs
 from workbench.pipeline.parameters import ParameterSet
 from workbench.pipeline.problems import PipelineError
+from workbench.pipeline.secrets import secrets_of_environment
+from workbench.record.redaction import Redactor
 from workbench.record.session_schema import is_session
 
 _KINDS = ("memory_*.json", "*.jsonl", "*.ragwb")
@@ -28,6 +30,13 @@ class OpenedRun(Struct, frozen=True):
     run: SavedRun
     pipeline: KnownPipeline | None = None
     notes: tuple[str, ...] = ()
+
+    def redactor(self) -> Redactor:
+        """Masks what is secret in the run's pipeline, and in the environment."""
+        known = self.pipeline
+        if known is None:
+            return Redactor(frozenset(secrets_of_environment()))
+        return Redactor.of(known.parameters, known.secrets)
 
 
 def open_runs(file: Path, pipeline: Path | None = None) -> list[OpenedRun]:
@@ -42,17 +51,41 @@ def open_runs(file: Path, pipeline: Path | None = None) -> list[OpenedRun]:
         return list(_of_folder(file, pipeline))
     if is_session(file):
         return _of_session(file, pipeline)
-    known, notes = _known(pipeline or pipeline_beside(file), is_named=pipeline is not None)
+    known, notes = the_pipeline(file, pipeline)
     if file.stat().st_size >= LARGE:
         large = LargeFile(file)
         large.index()
         runs = large.runs()
         if not runs:
-            raise RunUnreadable(large.trouble or f"{file}: no saved run in it")
+            raise RunUnreadable(f"{file}: {large.trouble or 'no saved run in it'}")
     else:
-        runs = read_runs(file)
+        runs = _read(file)
     runs = [placed(run, known) for run in runs]
-    return [OpenedRun(run, known, _notes(run, notes)) for run in runs]
+    return [OpenedRun(run, known, described(run, notes)) for run in runs]
+
+
+def _read(file: Path) -> list[SavedRun]:
+    """The runs of a small file; of one that is cut short those up to the cut. Raises ``RunUnreadable``."""
+    try:
+        return read_runs(file)
+    except RunUnreadable as error:
+        try:
+            large = LargeFile(file)
+        except RunUnreadable:
+            raise error from None
+        large.index()
+        runs = large.runs()
+        if not (large.is_cut_short and runs):
+            raise
+        return runs
+
+
+def the_pipeline(file: Path, named: Path | None) -> tuple[KnownPipeline | None, tuple[str, ...]]:
+    """The pipeline that a memory file is of, and what is to be said of it.
+
+    Raises ``PipelineError`` where it was named, and can't be read.
+    """
+    return _known(named or pipeline_beside(file), is_named=named is not None)
 
 
 def placed(run: SavedRun, known: KnownPipeline | None) -> SavedRun:
@@ -92,7 +125,7 @@ def _of_session(file: Path, pipeline: Path | None) -> list[OpenedRun]:
         runs = read_session_runs(file, {}, ParameterSet())
     else:
         runs = read_session_runs(file, known.bindings, known.parameters, known.secrets)
-    return [OpenedRun(run, known, _notes(run, notes)) for run in runs]
+    return [OpenedRun(run, known, described(run, notes)) for run in runs]
 
 
 def _known(
@@ -115,13 +148,14 @@ def _known(
     return known, (known.trouble,) if known.trouble is not None else ()
 
 
-def _notes(run: SavedRun, notes: tuple[str, ...]) -> tuple[str, ...]:
-    told = [f"a memory file does not hold {run.not_held}"] if run.not_held else []
-    if run.trouble is not None:
-        told.append(run.trouble)
+def described(run: SavedRun, notes: tuple[str, ...]) -> tuple[str, ...]:
+    """What is to be said of a run: what its file does not hold, and what is wrong with it."""
+    told = [run.trouble] if run.trouble is not None else []
     if run.failed is not None:
         told.append(f"the run ended when a step failed: {run.failed}")
+    if run.not_held:
+        told.append(f"a memory file does not hold {run.not_held}")
     strangers = dict.fromkeys(visit.step for visit in run.visits if not visit.places)
     if strangers and len(strangers) < len({visit.step for visit in run.visits}):
         told.append(f"no step of the pipeline: {', '.join(strangers)}")
-    return (*notes, *told)
+    return (*told, *notes)

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from workbench.engine.values import is_list
 from workbench.record.memory_file import UNSET_TEXT
 
 
@@ -39,6 +40,8 @@ class Recorded(Struct, frozen=True):
     seconds: float = 0
     warnings: tuple[str, ...] = ()
     provenance: str = "ran"
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """Those of its server that it wrote."""
 
 
 class SavedVisit(Struct, frozen=True):
@@ -91,6 +94,13 @@ class SavedRun(Struct, frozen=True):
     """Variables that are no item lists, whatever their length: the pipeline, or what wrote them first, says so."""
     timeline: int | None = None
     """Of a session: which of its timelines it is."""
+    place: int = 1
+    """Which of the runs of its file it is."""
+
+    @property
+    def key(self) -> int:
+        """What tells it from the other runs of its file, also when more are added to that."""
+        return self.timeline if self.timeline is not None else self.place
 
     def variables_after(self, number: int) -> dict[str, SavedVariable]:
         """The variables as they stood after visit ``number``; 0 is before the first."""
@@ -103,11 +113,6 @@ class SavedRun(Struct, frozen=True):
     def of_item(self, value: Any, item: int, name: str = "") -> Any:
         """One item's part of a value; a value that is no item list is everybody's."""
         return value[item] if self.is_item_list(value, name) else value
-
-
-def is_list(value: Any) -> bool:
-    """Whether a value is a list, in memory or in a large file."""
-    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
 def whole(value: Any) -> Any:

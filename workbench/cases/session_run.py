@@ -13,7 +13,7 @@ from workbench.engine.visiting import bound_again
 from workbench.pipeline.binding import Binding
 from workbench.pipeline.parameters import ParameterSet
 from workbench.record.memory_file import EDITED_BY_HAND, plain
-from workbench.record.session_reader import SavedSession, SessionUnreadable, read_about, read_session
+from workbench.record.session_reader import SessionUnreadable, read_about, read_session
 
 
 def pipeline_of_session(file: Path) -> tuple[Path, Mapping[str, Any]]:
@@ -37,10 +37,21 @@ def read_session_runs(
     except SessionUnreadable as error:
         raise RunUnreadable(str(error)) from None
     numbers = sorted(session.timelines, key=lambda number: (number != session.present, number))
-    return [_run(session, session.timelines[number], bindings) for number in numbers]
+    return [
+        run_of_timeline(
+            session.path,
+            session.timelines[number],
+            bindings,
+            failed=session.failed if number == session.present else None,
+        )
+        for number in numbers
+    ]
 
 
-def _run(session: SavedSession, timeline: Timeline, bindings: Mapping[str, Binding]) -> SavedRun:
+def run_of_timeline(
+    file: Path, timeline: Timeline, bindings: Mapping[str, Binding], failed: str | None = None
+) -> SavedRun:
+    """A timeline, of a file or of a session that is open, as a run to be studied."""
     entries = [visit for moment in timeline.moments for visit in _visits(moment, bindings)]
     visits = tuple(
         SavedVisit(number, visit.step, visit.saved, visit.places, visit.recorded)
@@ -48,12 +59,12 @@ def _run(session: SavedSession, timeline: Timeline, bindings: Mapping[str, Bindi
     )
     pool = timeline.moments[-1].after if timeline.moments else None
     return SavedRun(
-        session.path,
+        file,
         visits,
         (pool.count or 0) if pool is not None else 0,
         pool.counted_by if pool is not None else None,
         not_held="",
-        failed=session.failed if timeline.number == session.present else None,
+        failed=failed,
         whole=frozenset(v.name for v in pool if v.is_whole or v.is_wrong_length) if pool is not None else frozenset(),
         timeline=timeline.number,
     )
@@ -78,6 +89,7 @@ def _visits(moment: Moment, bindings: Mapping[str, Binding]) -> Iterator[SavedVi
         visit.seconds,
         visit.warnings,
         visit.provenance,
+        visit.parameters,
     )
     saved = {name: plain(variable.value) for name, variable in visit.saved.items()}
     yield SavedVisit(0, visit.name, saved, (StepPlace(visit.step, visit.round, visit.branch),), recorded)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -52,8 +52,17 @@ class Study:
 
     @cached_property
     def rows(self) -> tuple[ItemRow, ...]:
-        paths = item_paths(self.flow)
-        return tuple(self._row(item, paths[item]) for item in range(self.run.count))
+        return self.work_out(lambda done, total: None)
+
+    def work_out(self, tell: Callable[[int, int], None]) -> tuple[ItemRow, ...]:
+        """``rows``, for those who show how far they have come: ``tell`` hears of items done, and of all."""
+        if "rows" not in self.__dict__:
+            paths, rows = item_paths(self.flow), []
+            for item in range(self.run.count):
+                rows.append(self._row(item, paths[item]))
+                tell(item + 1, self.run.count)
+            self.__dict__["rows"] = tuple(rows)
+        return self.rows
 
     def golds(self, item: int) -> tuple[str, ...]:
         value = self.flow.entry(self.roles.gold, self.end, item) if self.roles.gold else None

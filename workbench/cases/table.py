@@ -10,9 +10,10 @@ from typing import Any
 
 from msgspec import Struct
 
+from workbench.cases.notes import NOTHING, Note
 from workbench.cases.study import ItemRow
 from workbench.cases.verdict import Verdict
-from workbench.engine.expressions import ExpressionError, evaluate
+from workbench.engine.expressions import ExpressionError, check_expression, evaluate
 from workbench.engine.pool import VariablePool
 from workbench.pipeline.problems import nearest
 
@@ -22,10 +23,11 @@ class TableError(Exception):
 
 
 class TableRow(Struct, frozen=True):
-    """An item, with the verdict on it if it is wrong."""
+    """An item, with the verdict on it if it is wrong, and what a reader left at it."""
 
     row: ItemRow
     verdict: Verdict | None = None
+    note: Note = NOTHING
 
     def columns(self) -> dict[str, Any]:
         """Every column by its name, as filters know it. ``rounds`` is left out where the file does not tell."""
@@ -44,22 +46,41 @@ class TableRow(Struct, frozen=True):
             "reason": verdict.reason if verdict is not None else "",
             "step": verdict.at if verdict is not None else "",
             "sure": verdict.sure if verdict is not None else "",
+            "marked": self.note.is_marked,
+            "note": self.note.text,
         }
 
 
-def table(rows: Iterable[ItemRow], verdicts: Iterable[Verdict]) -> list[TableRow]:
+def table(
+    rows: Iterable[ItemRow], verdicts: Iterable[Verdict], notes: Mapping[int, Note] | None = None
+) -> list[TableRow]:
     by_item: Mapping[int, Verdict] = {verdict.item: verdict for verdict in verdicts}
-    return [TableRow(row, by_item.get(row.item)) for row in rows]
+    notes = notes or {}
+    return [TableRow(row, by_item.get(row.item), notes.get(row.item, NOTHING)) for row in rows]
 
 
 def filtered(rows: Sequence[TableRow], where: str) -> list[TableRow]:
-    """The rows for which an expression over the columns holds. Raises ``TableError``."""
+    """The rows for which an expression over the columns holds.
+
+    A row that lacks what the expression names (a score where there is no gold) is left out. Raises ``TableError``
+    where the expression can't be read, or be worked out for any row.
+    """
     pool = VariablePool()
+    found: list[TableRow] = []
+    failed: list[ExpressionError] = []
     try:
-        return [row for row in rows if evaluate(where, pool, row.columns())]
+        check_expression(where)
     except ExpressionError as error:
-        names = ", ".join(rows[0].columns())
-        raise TableError(f"--where: {error}; the columns are {names}") from None
+        raise TableError(str(error)) from None
+    for row in rows:
+        try:
+            if evaluate(where, pool, row.columns()):
+                found.append(row)
+        except ExpressionError as error:
+            failed.append(error)
+    if failed and len(failed) == len(rows):
+        raise TableError(f"{failed[0]}; the columns are {', '.join(rows[0].columns())}")
+    return found
 
 
 def ordered(rows: Sequence[TableRow], column: str) -> list[TableRow]:
@@ -67,7 +88,7 @@ def ordered(rows: Sequence[TableRow], column: str) -> list[TableRow]:
     name = column.removeprefix("-")
     known = rows[0].columns() if rows else {name: None}
     if name not in known:
-        raise TableError(f"--sort {column}: there is no such column{nearest(name, known)}")
+        raise TableError(f"there is no column {name}{nearest(name, known)}")
 
     def key(row: TableRow) -> tuple[str, Any]:
         value = row.columns()[name]

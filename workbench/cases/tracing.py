@@ -7,8 +7,9 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from workbench.cases.flow import Flow
-from workbench.cases.saved_run import SavedVisit, is_list, is_unset
+from workbench.cases.saved_run import SavedVisit, is_unset
 from workbench.cases.study import Study, text_of
+from workbench.engine.values import is_list
 
 Stage = Literal["data", "retrieval", "prompt", "generation", "extraction", "evaluation", "control", "unknown"]
 _LONGEST = 64

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from workbench.cases.case import Case
 from workbench.cases.corpus import corpus_of
@@ -13,9 +13,15 @@ from workbench.cases.why_rules import RULES
 
 def verdicts(study: Study, items: Sequence[int] | None = None) -> list[Verdict]:
     """A verdict for each wrong item, or for those of ``items`` that are wrong, in the order of the items."""
+    return list(judged(study, items))
+
+
+def judged(study: Study, items: Sequence[int] | None = None) -> Iterator[Verdict]:
+    """``verdicts`` one by one, for those who show how far they have come."""
     corpus = corpus_of(study.opened.pipeline)
-    cases = (Case(study, row, corpus) for row in wrong(study.rows) if items is None or row.item in items)
-    return [_judged(case) for case in cases]
+    for row in wrong(study.rows):
+        if items is None or row.item in items:
+            yield _judged(Case(study, row, corpus))
 
 
 def _judged(case: Case) -> Verdict:

@@ -10,7 +10,7 @@ from workbench.cases.opening import OpenedRun
 from workbench.cases.saved_run import SavedVisit
 from workbench.cases.word_diff import marked
 from workbench.cli.exits import Exit
-from workbench.cli.opened import WrongUse, opened_runs, read_items, redactor_of, say_notes, study_of
+from workbench.cli.opened import WrongUse, opened_runs, read_items, say_notes, study_of
 from workbench.cli.printing import print_json, print_text
 from workbench.cli.report import say
 from workbench.engine.values import count_of
@@ -31,8 +31,8 @@ def diff(options: argparse.Namespace) -> int:
         if str(error):
             say(f"ragwb diff: {error}")
         return Exit.WRONG
-    redactor = redactor_of(first)
-    redactor.learn(redactor_of(second).secrets)
+    redactor = first.redactor()
+    redactor.learn(second.redactor().secrets)
     if options.json:
         print_json(redactor.value(_data(comparison, items)))
         return Exit.WELL

@@ -7,12 +7,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from workbench.cases.as_data import study_data, way_of
+from workbench.cases.as_data import export_data
 from workbench.cases.opening import OpenedRun
 from workbench.cases.table import table
 from workbench.cases.why import verdicts
 from workbench.cli.exits import Exit
-from workbench.cli.opened import WrongUse, opened_runs, read_items, redactor_of, say_notes, study_of
+from workbench.cli.opened import WrongUse, notes_of, opened_runs, read_items, say_notes, study_of
 from workbench.cli.printing import print_json, print_text
 from workbench.cli.report import say
 
@@ -22,7 +22,7 @@ def export(options: argparse.Namespace) -> int:
         opened = opened_runs(options.file, options.pipeline)[0]
         if options.test is not None:
             return _test(opened, options)
-        data = export_data(opened, options)
+        data = _data(opened, options)
     except WrongUse as error:
         if str(error):
             say(f"ragwb export: {error}")
@@ -43,15 +43,13 @@ def export(options: argparse.Namespace) -> int:
     return Exit.WELL
 
 
-def export_data(opened: OpenedRun, options: argparse.Namespace) -> Any:
-    """Everything that an export holds, masked: the study, and each item's way. Raises ``WrongUse``."""
+def _data(opened: OpenedRun, options: argparse.Namespace) -> Any:
+    """Everything that an export holds, masked. Raises ``WrongUse``."""
     study = study_of(opened, options)
     items = read_items(options.items, study.run.count)
-    rows = table([row for row in study.rows if items is None or row.item in items], verdicts(study, items))
-    data = study_data(study, rows)
-    for row in data["rows"]:
-        row["way"] = way_of(study, row["item"])
-    return redactor_of(opened).value(data)
+    chosen = [row for row in study.rows if items is None or row.item in items]
+    rows = table(chosen, verdicts(study, items), notes_of(opened))
+    return opened.redactor().value(export_data(study, rows))
 
 
 def _test(opened: OpenedRun, options: argparse.Namespace) -> int:
@@ -61,7 +59,7 @@ def _test(opened: OpenedRun, options: argparse.Namespace) -> int:
         text = test_of_visit(opened, options.test)
     except NoTest as error:
         raise WrongUse(str(error)) from None
-    redactor = redactor_of(opened)
+    redactor = opened.redactor()
     if redactor.text(text) != text:
         say("note: secrets in it are masked: put them back from the environment before you run the test")
     print_text(redactor.text(text).rstrip("\n"))

@@ -15,7 +15,7 @@ from workbench import __version__
 from workbench.cli.asked_question import AskedQuestion
 from workbench.cli.exits import Exit
 from workbench.cli.serve_command import add_serve_command, serve
-from workbench.cli.study_options import add_study_commands
+from workbench.cli.study_options import add_live_options, add_study_commands
 
 STUDIES = ("why", "diff", "export")
 """Commands that study saved runs."""
@@ -183,12 +183,17 @@ def parser() -> argparse.ArgumentParser:
     _add_stops(resuming)
     _add_on_break(resuming)
     _add_printing(resuming)
-    replaying = commands.add_parser("replay", help="study a saved run")
-    replaying.add_argument("files", type=Path, metavar="FILE", nargs="+", help="memory files (output/memory_*.json)")
-    replaying.add_argument("--json", action="store_true", help="print visits and variables as JSON, without a screen")
+    replaying = commands.add_parser(
+        "replay", help="study saved runs; two files side by side; go live from a visit of one"
+    )
+    replaying.add_argument(
+        "files", type=Path, metavar="FILE", nargs="+", help="memory files, sessions, or folders of them"
+    )
+    add_live_options(replaying)
+    _add_stops_without_screen(replaying)
     add_study_commands(commands)
     _add_project_commands(commands)
-    for starting in (opening, running, building, resuming):
+    for starting in (opening, running, building, resuming, replaying):
         starting.add_argument("--yes", action="store_true", help="start the pipeline's programs without being asked")
     return parser
 
@@ -239,6 +244,12 @@ def _add_stops(parser: argparse.ArgumentParser) -> None:
         help="stop after the step that wrote (`ret_psg written`), changed or emptied a variable, or that made an "
         "expression true; may be given more than once",
     )
+
+
+def _add_stops_without_screen(parser: argparse.ArgumentParser) -> None:
+    """How a run that went live stops and prints where there is no screen."""
+    _add_on_break(parser)
+    _add_printing(parser)
 
 
 def _add_on_break(parser: argparse.ArgumentParser) -> None:

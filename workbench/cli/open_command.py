@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from functools import partial
+from pathlib import Path
 
 from workbench.cli.exits import Exit
 from workbench.cli.named import found_pipeline
@@ -21,11 +22,11 @@ SAVED = (".json", ".jsonl")
 
 def open_file(options: argparse.Namespace) -> int:
     options.file = found_pipeline(options.files[0])
-    if options.file.suffix in SAVED:
+    if _is_study(options.file, len(options.files)):
+        from workbench.cli.main import parser
         from workbench.cli.replay_command import replay
 
-        options.json = False
-        return replay(options)
+        return replay(parser().parse_args(["replay", *map(str, options.files)]))
     if len(options.files) > 1:
         say(f"only saved runs can be opened side by side; {options.file} is none")
         return Exit.WRONG
@@ -59,6 +60,11 @@ def open_file(options: argparse.Namespace) -> int:
         breakpoints_file=BreakpointsFile(state_folder(), prepared.pipeline),
     )
     return open_workbench(wiring, yes=options.yes)
+
+
+def _is_study(file: Path, count: int) -> bool:
+    """Whether a file is for the study of saved runs. One session alone is for going on with it."""
+    return file.suffix in SAVED or file.is_dir() or (count > 1 and is_session(file))
 
 
 def _prepared(options: argparse.Namespace) -> Prepared | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 
+from workbench.cases.notes import Note, Notes, NotesUnreadable
 from workbench.cases.opening import OpenedRun, open_runs
 from workbench.cases.roles import RoleError, read_role
 from workbench.cases.saved_run import RunUnreadable
@@ -12,7 +14,6 @@ from workbench.cases.study import Study
 from workbench.cases.table import TableError
 from workbench.cli.report import say, say_problems
 from workbench.pipeline.problems import PipelineError
-from workbench.record.redaction import Redactor
 
 
 class WrongUse(Exception):
@@ -54,16 +55,13 @@ def read_items(text: str | None, count: int) -> list[int] | None:
     return [int(part) for part in numbers]
 
 
-def redactor_of(opened: OpenedRun) -> Redactor:
-    """Masks what is secret in the run's pipeline, and in the environment."""
-    known = opened.pipeline
-    return Redactor.of(known.parameters, known.secrets) if known is not None else Redactor(_environment())
-
-
-def _environment() -> frozenset[str]:
-    from workbench.pipeline.secrets import secrets_of_environment
-
-    return frozenset(secrets_of_environment())
+def notes_of(opened: OpenedRun) -> Mapping[int, Note]:
+    """Marks and notes that lie beside the run; what can't be read of them is said."""
+    try:
+        return Notes(opened.run).by_item
+    except NotesUnreadable as error:
+        say(f"note: {error}")
+        return {}
 
 
 def say_notes(opened: OpenedRun) -> None:

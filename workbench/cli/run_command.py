@@ -118,6 +118,9 @@ async def _to_the_end(debugger: Debugger, narrator: Narrator, goes_on: Callable[
         reminders.cancel()
     if debugger.state.status == "finished":
         return Exit.WELL
+    if debugger.is_rebuilding and debugger.state.stop is not None:
+        narrator.warn(debugger.state.stop.why)
+        return Exit.STOPPED
     while (stopped := await debugger.run("continue")).reason == "breakpoint":
         if not goes_on(stopped):
             return Exit.STOPPED

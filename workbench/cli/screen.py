@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,9 @@ from workbench.pipeline.prepare import Prepared
 from workbench.pipeline.problems import PipelineError
 
 if TYPE_CHECKING:
-    from workbench.cases.saved_run import SavedRun
+    from workbench.cases.growing import GrowingRuns
+    from workbench.cases.opening import OpenedRun
+    from workbench.tui.desk import GoLive
 
 
 def open_workbench(wiring: Wiring, *, starts_servers: bool = True, yes: bool = False) -> int:
@@ -55,7 +57,16 @@ def choose(title: str, offers: Sequence[tuple[str, Path, str, Callable[[Path], s
     return run_choosing(title, [Offer(*offer) for offer in offers])
 
 
-def open_replay(runs: Sequence[SavedRun]) -> int:
+def open_replay(
+    runs: Sequence[OpenedRun],
+    *,
+    named: Mapping[str, str] | None = None,
+    metric: str | None = None,
+    growing: GrowingRuns | None = None,
+    compares: bool = False,
+) -> int | GoLive:
+    """Saved runs on the screen; where the user wants to run on from one of them, from where and how."""
     from workbench.tui.app import run_replay
+    from workbench.tui.desk import Desk
 
-    return run_replay(runs)
+    return run_replay(Desk(runs, named=named, metric=metric, growing=growing, compares=compares))

@@ -33,6 +33,25 @@ def add_study_commands(commands: Any) -> None:
     _add_items(export)
 
 
+def add_live_options(replaying: argparse.ArgumentParser) -> None:
+    """Add to ``replay`` how a run is read, and how it is gone on with."""
+    _add_reading(replaying)
+    replaying.add_argument(
+        "--live", type=int, metavar="VISIT", help="run on from before this visit, in a new session; FILE is untouched"
+    )
+    replaying.add_argument(
+        "--answers",
+        choices=("run", "equal", "recorded"),
+        default="run",
+        help="after --live, each step that FILE has as well is run anew, answered from FILE where its inputs are "
+        "equal, or answered from FILE (default: run)",
+    )
+    replaying.add_argument(
+        "--answer", action="append", default=[], metavar="STEP=ANSWERS", help="the same for one step: `5.4=recorded`"
+    )
+    replaying.add_argument("--run", action="store_true", help="with --live: run to the end, without a screen")
+
+
 def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, metavar="FILE", help="a memory file, a session, or a folder: its newest")
     _add_reading(parser)

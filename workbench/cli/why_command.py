@@ -10,7 +10,7 @@ from workbench.cases.table import TableError, TableRow, filtered, ordered, table
 from workbench.cases.verdict import Verdict, totals_text
 from workbench.cases.why import verdicts
 from workbench.cli.exits import Exit
-from workbench.cli.opened import WrongUse, opened_runs, read_items, redactor_of, say_notes, study_of
+from workbench.cli.opened import WrongUse, notes_of, opened_runs, read_items, say_notes, study_of
 from workbench.cli.printing import print_json, print_text
 from workbench.cli.report import say
 from workbench.engine.visible import one_line
@@ -30,7 +30,7 @@ def why(options: argparse.Namespace) -> int:
         if str(error):
             say(f"ragwb why: {error}")
         return Exit.WRONG
-    redactor = redactor_of(opened)
+    redactor = opened.redactor()
     if options.json:
         print_json(redactor.value(study_data(study, rows)))
         return Exit.WELL
@@ -41,12 +41,15 @@ def why(options: argparse.Namespace) -> int:
 
 def _rows(study: Study, items: list[int] | None, options: argparse.Namespace) -> list[TableRow]:
     chosen = [row for row in study.rows if items is None or row.item in items]
-    rows = table(chosen, verdicts(study, items))
+    rows = table(chosen, verdicts(study, items), notes_of(study.opened))
     try:
         rows = filtered(rows, options.where) if options.where and rows else rows
+    except TableError as error:
+        raise WrongUse(f"--where: {error}") from None
+    try:
         return ordered(rows, options.sort) if options.sort else rows
     except TableError as error:
-        raise WrongUse(str(error)) from None
+        raise WrongUse(f"--sort {options.sort}: {error}") from None
 
 
 def _text(study: Study, rows: list[TableRow], redactor: Redactor, *, in_full: bool) -> str:
@@ -81,7 +84,10 @@ def _table(study: Study, rows: list[TableRow], redactor: Redactor) -> str:
     has_paths = any(row.row.path.turns for row in rows)
     head = ["item", "question", "gold", "prediction", *scores, *(["branch"] if has_paths else []), "why"]
     lines = [head, *([*_cells(row, scores, redactor, has_paths=has_paths)] for row in rows)]
-    widths = [max(len(line[n]) for line in lines) for n in range(len(head) - 1)]
+    if any(row.note for row in rows):
+        noted = ["note", *(f"{'*' * row.note.is_marked} {_short(row.note.text, redactor)}".strip() for row in rows)]
+        lines = [[*line[:-1], note, line[-1]] for line, note in zip(lines, noted, strict=True)]
+    widths = [max(len(line[n]) for line in lines) for n in range(len(lines[0]) - 1)]
     return "\n".join(
         "  ".join([*(cell.ljust(width) for cell, width in zip(line, widths, strict=False)), line[-1]]).rstrip()
         for line in lines
@@ -91,20 +97,22 @@ def _table(study: Study, rows: list[TableRow], redactor: Redactor) -> str:
 def _cells(table_row: TableRow, scores: list[str], redactor: Redactor, *, has_paths: bool) -> list[str]:
     row, verdict = table_row.row, table_row.verdict
 
-    def short(text: str) -> str:
-        plain = one_line(redactor.text(text))
-        return plain if len(plain) <= _SHORT else f"{plain[: _SHORT - 1]}…"
-
     numbers = [f"{row.scores[name]:.2f}" if name in row.scores else "-" for name in scores]
     reason = f"{verdict.stage}: {verdict.reason} ({verdict.at or '?'})" if verdict is not None else ""
-    paths = [short(str(row.path))] if has_paths else []
+    paths = [_short(str(row.path), redactor)] if has_paths else []
     return [
         f"[{row.item}]",
-        *map(short, (row.question, " | ".join(row.golds), row.prediction)),
+        *(_short(text, redactor) for text in (row.question, " | ".join(row.golds), row.prediction)),
         *numbers,
         *paths,
         reason,
     ]
+
+
+def _short(text: str, redactor: Redactor) -> str:
+    """A text in the table."""
+    plain = one_line(redactor.text(text))
+    return plain if len(plain) <= _SHORT else f"{plain[: _SHORT - 1]}…"
 
 
 def _item(table_row: TableRow, redactor: Redactor) -> str:
@@ -113,6 +121,9 @@ def _item(table_row: TableRow, redactor: Redactor) -> str:
     scores = "  ".join(f"{name} {score:.3f}" for name, score in row.scores.items())
     lines = [("item", f"[{row.item}] {state}  {scores}".rstrip()), ("question", row.question)]
     lines += [("gold", " | ".join(row.golds)), ("prediction", row.prediction)]
+    if table_row.note:
+        mark = "marked" if table_row.note.is_marked else ""
+        lines.append(("note", "; ".join(part for part in (mark, table_row.note.text) if part)))
     if str(row.path):
         lines.append(("branch", f"{row.path} (rounds: {row.path.rounds})"))
     if verdict is not None:

@@ -48,6 +48,8 @@ class Debugger(Editing):
         self.program = Program.of(self.prepared.pipeline, self.bindings.given())
         if not self.timeline.moments:
             self._stop("entry", "before the first step")
+            if self.recording is not None:
+                await self.rebuild()
             return
         last = self.timeline.moments[-1].visit
         is_end = self.state.cursor.is_end

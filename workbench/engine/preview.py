@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from workbench.engine.values import UNSET, Message
+from workbench.engine.values import UNSET, Message, is_list
 from workbench.engine.visible import one_line
 
 
@@ -37,7 +37,7 @@ def _pieces(value: Any, limit: int) -> Iterator[str]:
     elif isinstance(value, str):
         cut = one_line(value[:limit])
         yield f'"{cut}…" {len(value):,} characters' if len(value) > limit else f'"{cut}"'
-    elif isinstance(value, list):
+    elif is_list(value):
         yield "["
         for number, entry in enumerate(value):
             yield ", " if number else ""

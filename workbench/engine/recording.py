@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
+from workbench.engine.cursor import Place
 from workbench.engine.entries import is_same
 from workbench.engine.failures import with_gaps
 from workbench.engine.inputs import BoundInputs
 from workbench.engine.pool import Variable
-from workbench.engine.ports import CallResult
+from workbench.engine.ports import CallResult, Edit
 from workbench.engine.visit import Visit
 from workbench.pipeline.binding import Binding
 
 Answers = Literal["run", "recorded if equal", "recorded"]
 """How a step is answered that has a twin in the timeline a fork began in."""
+
+
+class Recording(Protocol):
+    """A run that is kept elsewhere, by which this one is rebuilt, and whose later visits may answer it, too.
+
+    ``is_rebuilding`` holds from the begin until the visit that the user wants to go live before: up to there each
+    visit that the recording has is answered by it.
+    """
+
+    is_rebuilding: bool
+
+    def why_live(self, step: str, place: Place, binding: Binding | None) -> tuple[str, bool] | None:
+        """Why the run should stop before a step while it is rebuilt, and whether it is there; None: it should not.
+
+        What lacks on the way is run, or mended, by the user; the rest is rebuilt after that.
+        """
+
+    def knows(self, visit: Visit, answers: Answers) -> bool:
+        """Whether the recording may answer a visit, as far as that is known before its inputs are."""
+
+    def edits_before(self, visit: Visit) -> tuple[Edit, ...]:
+        """What was changed by hand before a visit that is rebuilt."""
+
+    def answer(self, visit: Visit, binding: Binding, answers: Answers) -> CallResult | None:
+        """What the tool returned in the recording; None where that can't be told, or the inputs are others."""
 
 
 def is_same_question(twin: Visit, bound: BoundInputs, answers: Answers) -> bool:

@@ -27,16 +27,16 @@ from workbench.engine.inputs import BoundInputs, Skip, StepError
 from workbench.engine.pool import VariablePool
 from workbench.engine.ports import ServerGone, ServerStartFailed, ToolsError
 from workbench.engine.program import Program
+from workbench.engine.rebuilding import Rebuilding
 from workbench.engine.routing import routes_in_words, unknown_states
-from workbench.engine.session import Session
 from workbench.engine.state import Command, CommandRefused, StopReason
 from workbench.engine.timeline import Moment, Timeline
 from workbench.engine.values import shape
 from workbench.engine.visit import Visit
-from workbench.pipeline.model import BranchStep, Step, ToolStep
+from workbench.pipeline.model import BranchStep, LoopStep, Step, ToolStep
 
 
-class Running(Session):
+class Running(Rebuilding):
     """The commands that run steps. ``pause`` and ``cancel`` take effect while another of them runs."""
 
     async def run(self, command: Command) -> Stopped:
@@ -130,11 +130,23 @@ class Running(Session):
         await self._complete("finished")
         return self._stop("finished", "the pipeline has run to its end")
 
+    async def rebuild(self) -> Stopped:
+        """Answer from the recording up to where it goes live, or to the first step that lacks in it.
+
+        Nothing is called on the way but routers that are pure, whose decisions the recording does not hold.
+        """
+        while isinstance(step := cursors.step_at(self.program, self.state.cursor), LoopStep | BranchStep):
+            self._move(cursors.enter(self.program, self.state.cursor))
+        why = self._why_live(step) if step is not None else None
+        return self._stop(*why) if why is not None else await self._run("continue")
+
     # ---- where it stops
 
     def _reason_to_stop(
         self, command: Command, depth: int, step: Step, until: str | None
     ) -> tuple[StopReason, str] | None:
+        if self.is_rebuilding:
+            return ("pause", "paused") if self._pause_wanted else self._why_live(step)
         why = self._hit("before", step, self.state.pool, self._items_of(step)) or self._why
         self._why = None
         if why is not None:
@@ -241,28 +253,46 @@ class Running(Session):
 
     async def _visit(self, step: ToolStep, visit: Visit) -> None:
         """Carry out a visit and keep it: the pool changes and the cursor moves only when it is on disk."""
-        if step.alias in self._gone:
-            await self.restart_server(step.alias)
-        await self._initialise(step.alias)
+        answers = self.answers_of(step.path)
+        recording = self.recording
+        if recording is not None and recording.is_rebuilding:
+            self._repeat_edits(recording.edits_before(visit))
         at = self._checkpoint()
-        twin = self._twin(visit)
         kept = await self._visiting.run(
-            self.program, step, at, visit, edits=self._edits, twin=twin, answers=self.answers, begun=self._begun
+            self.program,
+            step,
+            at,
+            visit,
+            edits=self._edits,
+            twin=self._twin(visit),
+            answers=answers,
+            begun=self._begun,
+            recording=recording if recording is not None and recording.knows(visit, answers) else None,
+            ready=self._ready,
         )
         if isinstance(kept, Skip):
             self._skip(step, kept)
             return
+        if recording is not None and kept.visit.provenance == "recorded" and not kept.visit.saved:
+            self._uninitialised.add(step.alias)  # what it does to its server was not done
         moment = Moment(at, kept.visit, kept.pool)
         timeline = self._timeline_to_go_on()
         await self._keep(timeline, moment)
-        self._why = self._hit("after", step, kept.pool, kept.visit.items)
-        self._why = self._why or self.breakpoints.watched(at.pool, kept.pool, self._context())
+        if not self.is_rebuilding:
+            self._why = self._hit("after", step, kept.pool, kept.visit.items)
+            self._why = self._why or self.breakpoints.watched(at.pool, kept.pool, self._context())
         self._finish(timeline, moment)
         if self.program.is_router(step):
             self._routes = dict(kept.visit.routes)
             self.timeline.end = self._checkpoint()
         else:
             self._move(cursors.advance(self.program, self.state.cursor))
+
+    async def _ready(self, alias: str) -> None:
+        """Bring a server to where it must stand for its next call. Raises ``StepError``, ``ToolsError``."""
+        if alias in self._gone:
+            await self.restart_server(alias)
+        await self._initialise(alias)
 
     async def _initialise(self, alias: str) -> None:
         """Bring a server that was started anew to where the one before it was. Raises ``StepError``, ``ToolsError``."""
@@ -381,21 +411,6 @@ class Running(Session):
         return branch
 
     # ---- forks
-
-    def _twin(self, visit: Visit) -> Visit | None:
-        """The recorded visit that this one would be a repetition of, after a fork or where one begins."""
-        if self.answers == "run":
-            return None
-        timeline: Timeline | None = self.timeline
-        position = self.state.position
-        while timeline is not None:
-            found = timeline.matching(position, visit)
-            if found is not None or timeline.parent is None:
-                return found
-            parent = self.timelines[timeline.parent]
-            forked_at = parent.index_of(timeline.parent_visit) if timeline.parent_visit is not None else None
-            timeline, position = parent, forked_at if forked_at is not None else len(parent.moments)
-        return None
 
     def _timeline_to_go_on(self) -> Timeline:
         """This timeline; from a checkpoint in the past, or the end of a closed one, a fork: it stays whole."""

@@ -23,7 +23,7 @@ from workbench.engine.looking import Change, Counterpart, Version, changes_of, c
 from workbench.engine.pool import VariablePool
 from workbench.engine.ports import Edit, Recorder, Tools
 from workbench.engine.program import Program
-from workbench.engine.recording import Answers
+from workbench.engine.recording import Answers, Recording
 from workbench.engine.state import REFUSALS, CommandRefused, Outcome, State, Status, StopReason
 from workbench.engine.timeline import Checkpoint, Moment, Timeline
 from workbench.engine.visit import Visit
@@ -46,6 +46,10 @@ class Session:
         self.breakpoints = Breakpoints()
         self.answers: Answers = "run"
         """How steps after a fork are answered that the timeline before it holds."""
+        self.answers_by_step: Mapping[str, Answers] = {}
+        """The same for single steps, by their paths."""
+        self.recording: Recording | None = None
+        """A run of another file by which this one is rebuilt, and which may answer its steps."""
         self._visiting = Visiting(self.bindings, tools, emit)
         self._emit = emit
         self._open_record = record

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 
@@ -35,12 +35,19 @@ class Message(dict[str, Any]):
         return str(content)
 
 
+def is_list(value: Any) -> bool:
+    """Whether a value is a list, all in memory or still in its file."""
+    return isinstance(value, list) or (isinstance(value, Sequence) and not isinstance(value, str | bytes))
+
+
 def shape(value: Any) -> str:
     """A value's size in a few characters: ``list 10``, ``10 x 5`` for lists of equal length, ``text 120``."""
     if isinstance(value, list):
         inner = {len(entry) for entry in value if isinstance(entry, list)}
         if len(inner) == 1 and all(isinstance(entry, list) for entry in value):
             return f"{len(value)} x {inner.pop()}"
+        return f"list {len(value)}"
+    if is_list(value):
         return f"list {len(value)}"
     if isinstance(value, Mapping):
         return f"map {len(value)}"

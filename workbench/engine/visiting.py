@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -17,7 +17,7 @@ from workbench.engine.outputs import Saving, outputs_of
 from workbench.engine.pool import VariablePool
 from workbench.engine.ports import Call, CallResult, Progress, Tools
 from workbench.engine.program import Program
-from workbench.engine.recording import Answers, is_same_question, recorded_result
+from workbench.engine.recording import Answers, Recording, is_same_question, recorded_result
 from workbench.engine.routing import read_routes
 from workbench.engine.timeline import Checkpoint, Moment
 from workbench.engine.visit import Visit
@@ -50,29 +50,34 @@ class Visiting(Struct):
         twin: Visit | None,
         answers: Answers,
         begun: Callable[[Visit], None],
+        recording: Recording | None = None,
+        ready: Callable[[str], Awaitable[None]],
     ) -> Kept | Skip:
         """Carry out one visit. Raises ``StepError``, ``ToolsError``; nothing is changed then.
 
-        ``twin`` is the recorded visit that may answer it; ``begun`` hears of it once its inputs are known.
+        ``twin`` is the recorded visit that may answer it, ``recording`` the run that may; ``begun`` hears of it once
+        its inputs are known. ``ready`` brings a server to where it must stand; where a recording answers, no server
+        is needed.
         """
-        binding = await self.bindings.of(step)
+        known = self.bindings.known.get(step.path) if recording is not None else None
+        if known is None:
+            await ready(step.alias)
+        binding = known or await self.bindings.of(step)
         bound = bind_inputs(binding, at.pool, at.cursor.items, _branch(visit), edits)
         if isinstance(bound, Skip):
             return bound
-        is_recorded = twin is not None and is_same_question(twin, bound, answers)
-        visit = replace(
-            visit,
-            bound=bound,
-            edited_inputs=dict(edits),
-            items=bound.items,
-            provenance="recorded" if is_recorded else "ran",
-        )
+        visit = replace(visit, bound=bound, edited_inputs=dict(edits), items=bound.items)
+        kept = None
+        if twin is not None and is_same_question(twin, bound, answers):
+            kept = recorded_result(twin, binding)
+        elif recording is not None:
+            kept = recording.answer(visit, binding, answers)
+        visit = replace(visit, provenance="ran" if kept is None else "recorded")
         begun(visit)
         self.emit(VisitStarted(**visit.where()))
-        if is_recorded and twin is not None:
-            result = recorded_result(twin, binding)
-        else:
-            result = await self.tools.call(self._call(binding, bound, visit))
+        if kept is None and known is not None:
+            await ready(step.alias)
+        result = kept if kept is not None else await self.tools.call(self._call(binding, bound, visit))
         return keep_result(program, binding, result, at, visit)
 
     async def initialise(self, moments: Iterable[Moment], alias: str) -> tuple[str, ...]:

@@ -77,13 +77,13 @@ class ToolServer(FastMCP[Any]):
         outputs_from: str | None = None,
         whole: Sequence[str] = (),
         stateful: bool = False,
+        pure: bool = False,
         **options: Any,
     ) -> Any:
         """Register a tool: ``@app.tool``, ``@app.tool(output=...)`` or ``app.tool(method, output=...)``."""
-        _add_meta(options, output=output, outputs_from=outputs_from, whole=list(whole), stateful=stateful)
-        if stateful:
-            hints = {"readOnlyHint": False, "idempotentHint": False}
-            options.setdefault("annotations", hints)
+        _add_meta(options, output=output, outputs_from=outputs_from, whole=list(whole), stateful=stateful, pure=pure)
+        if stateful or pure:
+            options.setdefault("annotations", {"readOnlyHint": pure, "idempotentHint": pure})
         if callable(name_or_fn):
             return super().tool(telling_where(name_or_fn), **options)
         if isinstance(name_or_fn, str):
@@ -99,14 +99,15 @@ class ToolServer(FastMCP[Any]):
         whole: Sequence[str] = (),
         stateful: bool = False,
         more_inputs: str | None = None,
+        pure: bool = False,
         **options: Any,
     ) -> Any:
         """Register a prompt, as ``tool`` does a tool.
 
         It may return text, or a list of texts, ``Message``s, ``PromptMessage``s and ``{"role", "content"}``.
         """
-        said = {"outputs_from": outputs_from, "whole": list(whole), "stateful": stateful, "more_inputs": more_inputs}
-        _add_meta(options, output=output, **said)
+        said = {"outputs_from": outputs_from, "whole": list(whole), "stateful": stateful, "pure": pure}
+        _add_meta(options, output=output, more_inputs=more_inputs, **said)
         if callable(name_or_fn):
             return super().prompt(_giving_messages(name_or_fn), **options)
         if isinstance(name_or_fn, str):

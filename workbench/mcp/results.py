@@ -51,6 +51,7 @@ def _tool(entry: Mapping[str, Any]) -> ToolDeclaration:
         outputs_from=ours.get("outputs_from"),
         whole=tuple(ours.get("whole") or ()),
         stateful=bool(ours.get("stateful")),
+        pure=bool(ours.get("pure")),
         description=entry.get("description") or "",
     )
 
@@ -69,6 +70,7 @@ def _prompt(entry: Mapping[str, Any]) -> ToolDeclaration:
         whole=tuple(ours.get("whole") or ()),
         stateful=bool(ours.get("stateful")),
         more_inputs=ours.get("more_inputs"),
+        pure=bool(ours.get("pure")),
         description=entry.get("description") or "",
     )
 

@@ -39,6 +39,8 @@ class ToolDeclaration(Struct, frozen=True):
     stateful: bool = False
     more_inputs: str | None = None
     """The argument that takes inputs of any other name, as a map of name -> value."""
+    pure: bool = False
+    """Whether it gives the same for the same inputs, and changes nothing: it may be asked again about what was lost."""
     description: str = ""
 
 

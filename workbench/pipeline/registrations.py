@@ -118,7 +118,7 @@ def _is_option(option: str, value: object) -> bool:
         return value is None or isinstance(value, str)
     if option == "whole":
         return isinstance(value, str) or (isinstance(value, tuple | list) and all(isinstance(v, str) for v in value))
-    return option == "stateful" and isinstance(value, bool)
+    return option in ("stateful", "pure") and isinstance(value, bool)
 
 
 def _declaration(name: str, kind: ToolKind, function: Function, options: dict[str, Any]) -> ToolDeclaration:
@@ -132,6 +132,7 @@ def _declaration(name: str, kind: ToolKind, function: Function, options: dict[st
         whole=(whole,) if isinstance(whole, str) else tuple(whole),
         stateful=options.get("stateful", False),
         more_inputs=options.get("more_inputs"),
+        pure=options.get("pure", False),
         description=ast.get_docstring(function) or "",
     )
 

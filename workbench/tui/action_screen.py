@@ -113,8 +113,18 @@ class ActionScreen(Guarded, Screen[T]):
 
     @on(FindBar.Sought)
     def _find(self, event: FindBar.Sought) -> None:
-        found = bool(event.needle) and self.rows_in_front().find(event.needle, event.step)
+        rows = self.rows_in_front()
+        if rows.is_slow and event.needle:
+            self.query_one(FindBar).note("reading …")
+            self._find_apart(rows, event)
+            return
+        found = bool(event.needle) and rows.find(event.needle, event.step)
         self.query_one(FindBar).note("" if found or not event.needle else "no match")
+
+    @work(group="looking for a text", exclusive=True, exit_on_error=False)
+    async def _find_apart(self, rows: RowsView, event: FindBar.Sought) -> None:
+        found = await rows.find_apart(event.needle, event.step)
+        self.query_one(FindBar).note("" if found else "no match")
 
     @on(FindBar.Ended)
     def _end_finding(self) -> None:

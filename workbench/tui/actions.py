@@ -34,6 +34,7 @@ class Action(Struct, frozen=True):
 
 
 _RUN, _EDIT, _ITEMS, _PANES, _GENERAL = "Run", "Change", "Look through one item", "Panes", "General"
+_STUDY = "Study"
 
 _EVERYWHERE = (
     Action("toggle_lens", ("i",), "pin an item: every pane shows its values alone", _ITEMS, "Item", "item lens"),
@@ -57,6 +58,20 @@ _EVERYWHERE = (
     Action("app.command_palette", ("ctrl+p",), "every command by name", _GENERAL, "Commands", "commands", "Menu"),
 )
 
+_STUDYING = (
+    Action("compare", ("C",), "compare with another run, timeline or file", _STUDY, "Compare", "compare runs"),
+    Action("share", ("x",), "export the marked items, or all: a web page, Markdown, JSON", _STUDY, "Export", "export"),
+    Action(
+        "roles",
+        ("R",),
+        "which variables hold question, gold and so on; which score decides",
+        _STUDY,
+        title="roles",
+    ),
+    Action("next_run", ("r",), "the next of the runs that were opened", _STUDY, "Run", "next run"),
+)
+_IN_STUDY = tuple(action for action in _EVERYWHERE if action.name != "toggle_lens")
+
 WORKBENCH = (
     Action("run('continue')", ("f5", "c"), "run on to the next breakpoint", _RUN, "Continue", "continue", "Go on"),
     Action("run('over')", ("f10", "n"), "run the step at the cursor, a loop as a whole", _RUN, "Over", "step over"),
@@ -70,6 +85,7 @@ WORKBENCH = (
     Action("step_forth", ("U",), "forth over the next visit; nothing is run", _RUN),
     Action("go_to_end", ("E",), "to the end of what has run", _RUN, title="forth to the end"),
     Action("switch_timeline", ("T",), "to another timeline: forks begin where the past is run anew", _RUN),
+    Action("compare_timelines", ("F",), "this timeline beside another: what became of each item", _RUN),
     Action(
         "answers",
         ("A",),
@@ -127,12 +143,48 @@ WORKBENCH = (
 )
 
 REPLAY = (
+    Action("items", ("T",), "the table of items: scores, why each is wrong, marks and notes", _STUDY, "Items", "items"),
+    *_STUDYING,
+    Action("go_live", ("L",), "run on from before this visit, in a new session; the file is untouched", _STUDY, "Live"),
+    Action("mark_visit", ("space",), "mark a visit, then another, to see what differs", _STUDY, title="compare visits"),
+    Action("make_test", ("M",), "a pytest file that calls this visit's tool again", _STUDY, title="make a test"),
     *(
         Action(f"show_pane({number})", (str(number),), f"to {name}", _PANES, title=f"go to {name}")
-        for number, name in enumerate(("Visits", "Variables", "Snapshot"), 1)
+        for number, name in enumerate(("Visits", "Variables", "Snapshot", "Step"), 1)
     ),
-    Action("next_run", ("r",), "the next of the runs that were opened", _GENERAL, "Run", "next run"),
     *_EVERYWHERE,
+    Action("app.quit", ("q", "ctrl+q"), "leave", _GENERAL, "Quit", "quit"),
+)
+
+ITEMS = (
+    Action("walk", ("w",), "walk through the run with this item pinned; Enter does it, too", _STUDY, "Walk"),
+    Action("go_to_fault", ("v",), "to the visit at fault", _STUDY, "Fault", "go to the fault"),
+    Action("filter_items", ("f",), "show a part of the items: `f1 < 0.5 and rounds > 1`, `marked`", _STUDY, "Filter"),
+    Action("sort", ("s",), "sort by a column; the same again turns the order round", _STUDY, "Sort", "sort items"),
+    Action("mark_item", ("space",), "mark the item, or no longer", _STUDY, title="mark item"),
+    Action("note", ("n",), "write a note at the item; it is kept beside the file", _STUDY, "Note", "note at item"),
+    *_STUDYING,
+    *(
+        Action(f"show_pane({number})", (str(number),), f"to {name}", _PANES, title=f"go to {name}")
+        for number, name in enumerate(("Items", "Why", "Evidence"), 1)
+    ),
+    *_IN_STUDY,
+    Action("leave", ("T",), "back to the visits; Escape does it, too", _GENERAL, "Back", "back to the visits"),
+    Action("app.quit", ("q", "ctrl+q"), "leave", _GENERAL, "Quit", "quit"),
+)
+
+COMPARE = (
+    Action("walk", ("w",), "walk through A where this item parts; Enter does it, too", _STUDY, "Walk"),
+    Action(
+        "filter_outcomes", ("f",), "show only what got better, worse, or differs", _STUDY, "Filter", "filter outcomes"
+    ),
+    Action("swap", ("x",), "A becomes B, and B becomes A", _STUDY, "Swap", "swap A and B"),
+    *(
+        Action(f"show_pane({number})", (str(number),), f"to {name}", _PANES, title=f"go to {name}")
+        for number, name in enumerate(("Items", "Difference", "Steps", "Scores"), 1)
+    ),
+    *_IN_STUDY,
+    Action("leave", ("C",), "back; Escape does it, too", _GENERAL, "Back", "back to the run"),
     Action("app.quit", ("q", "ctrl+q"), "leave", _GENERAL, "Quit", "quit"),
 )
 
@@ -160,7 +212,7 @@ CHOOSING = (
     Action("app.quit", ("q", "ctrl+q"), "leave", _GENERAL, "Quit", "quit"),
 )
 
-SCREENS = (CHOOSING, MENDING, VIEWER, REPLAY, WORKBENCH)
+SCREENS = (CHOOSING, MENDING, VIEWER, COMPARE, ITEMS, REPLAY, WORKBENCH)
 ALL = {action.setting: action for actions in SCREENS for action in actions}
 """Every command by its name in the configuration."""
 

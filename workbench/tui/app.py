@@ -36,7 +36,7 @@ from workbench.tui.welcome import Welcome
 from workbench.tui.workbench_screen import WorkbenchScreen
 
 if TYPE_CHECKING:
-    from workbench.cases.saved_run import SavedRun
+    from workbench.tui.desk import Desk, GoLive
     from workbench.tui.replay import ReplayScreen
 
 CLOSE_SECONDS = 6.0
@@ -234,14 +234,14 @@ class WorkbenchApp(ThemedApp):
 class ReplayApp(ThemedApp):
     """Looks at saved runs."""
 
-    def __init__(self, runs: Sequence[SavedRun], config: Configuration | None = None) -> None:
+    def __init__(self, desk: Desk, config: Configuration | None = None) -> None:
         super().__init__(config)
-        self._runs = runs
+        self._desk = desk
 
     def get_default_screen(self) -> ReplayScreen:
         from workbench.tui.replay import ReplayScreen
 
-        return ReplayScreen(self._runs)
+        return ReplayScreen(self._desk)
 
 
 def run_workbench(
@@ -267,12 +267,16 @@ def run_workbench(
     return outcome or app.outcome(app.return_code or 0)
 
 
-def run_replay(runs: Sequence[SavedRun]) -> int:
-    """Show saved runs; returns when the screen is closed."""
-    app = ReplayApp(runs, load_config(Path())[0])
+def run_replay(desk: Desk) -> int | GoLive:
+    """Show saved runs; returns when the screen is closed, or when the user wants to go live."""
+    from workbench.tui.images import ask_the_terminal, names_images
+
+    if desk.growing is None and names_images(studied.run for studied in desk.studies):
+        ask_the_terminal()
+    app = ReplayApp(desk, load_config(Path())[0])
     _spare_the_collector()
-    app.run()
-    return app.return_code or 0
+    left: GoLive | None = app.run()
+    return left or app.return_code or 0
 
 
 def _spare_the_collector() -> None:

@@ -9,32 +9,27 @@ from typing import Any
 from workbench.engine.breakpoint_text import read_breakpoint, read_watch, written_breakpoint
 from workbench.engine.inputs import BoundInput
 from workbench.engine.pool import Variable
-from workbench.engine.recording import Answers
 from workbench.engine.timeline import Timeline
 from workbench.engine.values import count_of
 from workbench.pipeline.model import BranchStep
 from workbench.pipeline.project import ServerSource
-from workbench.tui.action_screen import ActionScreen
+from workbench.tui.answers_dialog import WORDS, AnswersDialog, ChosenAnswers
 from workbench.tui.bridge import EngineThread
 from workbench.tui.dialogs import Choose, Confirm, LineDialog
+from workbench.tui.forks_compared import compare_timelines
 from workbench.tui.lens import NOT_THIS_ITEM, item_of_variable
 from workbench.tui.model import Model
+from workbench.tui.pane_screen import PaneScreen
 from workbench.tui.rows import RowsView
 from workbench.tui.step_pane import StepPane
 from workbench.tui.values_view import Path, path_name
 from workbench.tui.variables_pane import ParameterAt, VariablesPane
 
-ANSWERS: Mapping[str, Answers] = {
-    "run anew": "run",
-    "answered from the recording where their inputs are equal": "recorded if equal",
-    "answered from the recording": "recorded",
-}
-
 
 class Changes:
     """Opens the dialogs of a screen."""
 
-    def __init__(self, screen: ActionScreen[None], engine: EngineThread, model: Model) -> None:
+    def __init__(self, screen: PaneScreen, engine: EngineThread, model: Model) -> None:
         self._screen = screen
         self._engine = engine
         self._debugger = engine.debugger
@@ -262,13 +257,36 @@ class Changes:
 
         self._screen.app.push_screen(Choose("Go to which timeline?", list(names)), chosen)
 
-    def choose_answers(self) -> None:
+    def compare_timelines(self) -> None:
+        debugger = self._debugger
+        present = debugger.timeline.number
+        others = {_timeline_words(t, present): number for number, t in debugger.timelines.items() if number != present}
+        if not others:
+            self._screen.say("there is one timeline: a fork begins where you go back and run on")
+            return
+
         def chosen(name: str | None) -> None:
             if name is not None:
-                self._engine.submit(setattr, self._debugger, "answers", ANSWERS[name])
-                self._screen.say(f"steps after a fork: {name}")
+                compare_timelines(self._screen, debugger, others[name])
 
-        self._screen.app.push_screen(Choose("Steps that were recorded are, after a fork", list(ANSWERS)), chosen)
+        if len(others) == 1:
+            chosen(next(iter(others)))
+        else:
+            self._screen.app.push_screen(Choose("Compare this timeline with which?", list(others)), chosen)
+
+    def choose_answers(self) -> None:
+        debugger = self._debugger
+
+        def chosen(answers: ChosenAnswers | None) -> None:
+            if answers is not None:
+                self._engine.submit(setattr, debugger, "answers_by_step", answers.by_step)
+                self._engine.submit(setattr, debugger, "answers", answers.answers)
+                others = f"; {count_of(len(answers.by_step), 'step')} otherwise" if answers.by_step else ""
+                self._screen.say(f"steps that were recorded: {WORDS[answers.answers]}{others}")
+
+        steps = [(step.path, step.name) for step in debugger.prepared.pipeline.tool_steps()]
+        title = "Steps that were recorded are, after a fork"
+        self._screen.app.push_screen(AnswersDialog(title, steps, debugger.answers, debugger.answers_by_step), chosen)
 
     def switch_failures(self) -> None:
         is_on = not self._debugger.breakpoints.on_failure

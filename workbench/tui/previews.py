@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from workbench.engine.preview import beginning
-from workbench.engine.values import UNSET, Message, shape
+from workbench.engine.values import UNSET, Message, is_list, shape
 from workbench.record.memory_file import UNSET_TEXT
 from workbench.tui.text import fit
 
@@ -50,6 +50,8 @@ def full_text(value: Any) -> str:
 
 
 def _not_json(value: Any) -> Any:
+    if is_list(value):
+        return list(value)
     return UNSET_TEXT if value is UNSET else str(value)
 
 

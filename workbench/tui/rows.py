@@ -116,6 +116,15 @@ class RowsView(Guarded, ScrollView, can_focus=True):
                 return True
         return False
 
+    @property
+    def is_slow(self) -> bool:
+        """Whether to find something may take long: it is done away from the screen's thread then."""
+        return False
+
+    async def find_apart(self, needle: str, step: int) -> bool:
+        """``find``, where it is slow."""
+        return self.find(needle, step)
+
     def row_text(self, index: int) -> str:
         """The text of a row that find looks at."""
         return self.row(index).text

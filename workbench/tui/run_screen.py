@@ -71,6 +71,9 @@ class RunScreen(PaneScreen):
     def action_switch_timeline(self) -> None:
         self._changes.switch_timeline()
 
+    def action_compare_timelines(self) -> None:
+        self._changes.compare_timelines()
+
     def action_answers(self) -> None:
         self._changes.choose_answers()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -9,7 +10,7 @@ from msgspec import Struct
 from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 
-from workbench.engine.values import UNSET, Message
+from workbench.engine.values import UNSET, Message, is_list
 from workbench.tui.bars import cells
 from workbench.tui.previews import NoValue, preview, short_shape
 from workbench.tui.rows import Part, Row, RowsView
@@ -165,8 +166,21 @@ class ValuesView(RowsView):
 
     def find(self, needle: str, step: int) -> bool:
         """Find also looks into what is closed, and opens the way to what it found."""
+        return self._go_to_one_of(self._found(needle), step)
+
+    @property
+    def is_slow(self) -> bool:
+        """Lists that are still in their file are read for it."""
+        return any(is_list(root.value) and not isinstance(root.value, list) for root in self._roots)
+
+    async def find_apart(self, needle: str, step: int) -> bool:
+        return self._go_to_one_of(await asyncio.to_thread(self._found, needle), step)
+
+    def _found(self, needle: str) -> list[tuple[Root, Path]]:
         wanted = needle.casefold()
-        places = [(root, path) for root in self._roots for path in _places(root.name, root.value, wanted)]
+        return [(root, path) for root in self._roots for path in _places(root.name, root.value, wanted)]
+
+    def _go_to_one_of(self, places: list[tuple[Root, Path]], step: int) -> bool:
         if not places:
             return False
         at = self.node
@@ -196,7 +210,7 @@ def _fitting(notes: Sequence[Part], room: int) -> tuple[Part, ...]:
 
 
 def is_open_able(value: Any) -> bool:
-    return isinstance(value, list | Mapping) and not isinstance(value, Message) and bool(value)
+    return (is_list(value) or isinstance(value, Mapping)) and not isinstance(value, Message) and bool(value)
 
 
 def path_name(name: str, path: Path) -> str:
@@ -241,7 +255,7 @@ def _places(name: str, value: Any, wanted: str) -> Iterator[Path]:
 
 
 def _places_inside(value: Any, path: Path, wanted: str) -> Iterator[Path]:
-    if isinstance(value, list):
+    if is_list(value):
         for number, entry in enumerate(value):
             yield from _places_inside(entry, (*path, number), wanted)
     elif isinstance(value, Mapping) and not isinstance(value, Message):

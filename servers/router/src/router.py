@@ -55,44 +55,44 @@ def route1_state(value: str) -> str:
         return "state2"
 
 
-@app.tool(output="query_list->query_list")
+@app.tool(output="query_list->query_list", pure=True)
 def route1(query_list: list[str]) -> dict[str, Routed]:
     """``state1`` for the number 1, else ``state2``."""
     return {"query_list": routed(query_list, route1_state)}
 
 
-@app.tool(output="query_list->query_list")
+@app.tool(output="query_list->query_list", pure=True)
 def route2(query_list: list[str]) -> dict[str, Routed]:
     """``state2`` for every item."""
     return {"query_list": routed(query_list, lambda _: "state2")}
 
 
-@app.tool(output="ans_ls->ans_ls")
+@app.tool(output="ans_ls->ans_ls", pure=True)
 def ircot_check_end(ans_ls: list[str]) -> dict[str, Routed]:
     """``complete`` once the chain of thought says "so the answer is"."""
     return {"ans_ls": routed(ans_ls, lambda a: "complete" if "so the answer is" in a.lower() else "incomplete")}
 
 
-@app.tool(output="ans_ls->ans_ls")
+@app.tool(output="ans_ls->ans_ls", pure=True)
 def search_r1_check(ans_ls: list[str]) -> dict[str, Routed]:
     """``complete`` once the model has ended its text."""
     return {"ans_ls": routed(ans_ls, lambda a: "complete" if holds(a, END_OF_TEXT) else "incomplete")}
 
 
-@app.tool(output="ans_ls->ans_ls")
+@app.tool(output="ans_ls->ans_ls", pure=True)
 def r1_searcher_check(ans_ls: list[str]) -> dict[str, Routed]:
     """``complete`` once the model has ended its text or closed its answer."""
     ends = (*END_OF_TEXT, "</answer>")
     return {"ans_ls": routed(ans_ls, lambda a: "complete" if holds(a, ends) else "incomplete")}
 
 
-@app.tool(output="page_ls->page_ls")
+@app.tool(output="page_ls->page_ls", pure=True)
 def webnote_check_page(page_ls: list[str]) -> dict[str, Routed]:
     """``incomplete`` while something on the page is still "to be filled"."""
     return {"page_ls": routed(page_ls, lambda p: "incomplete" if "to be filled" in p.lower() else "complete")}
 
 
-@app.tool(output="ans_ls->ans_ls")
+@app.tool(output="ans_ls->ans_ls", pure=True)
 def check_model_state(ans_ls: list[str]) -> dict[str, Routed]:
     """``continue`` if the model asks for a search with ``<search>``, else ``stop``."""
     return {"ans_ls": routed(ans_ls, lambda a: "continue" if "<search>" in a else "stop")}

