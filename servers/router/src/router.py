@@ -100,7 +100,8 @@ def check_model_state(ans_ls: list[str]) -> dict[str, Routed]:
 
 @app.tool(
     output="ans_ls,q_ls,total_subq_list,total_reason_list,total_final_info_list"
-    "->ans_ls,q_ls,total_subq_list,total_reason_list,total_final_info_list"
+    "->ans_ls,q_ls,total_subq_list,total_reason_list,total_final_info_list",
+    pure=True,
 )
 def search_o1_check(
     ans_ls: list[str],
@@ -122,7 +123,8 @@ def search_o1_check(
 
 @app.tool(
     output="state_ls,cursor_ls,survey_ls,step_ls,extend_time_ls,extend_result_ls"
-    "->state_ls,cursor_ls,survey_ls,step_ls,extend_time_ls,extend_result_ls"
+    "->state_ls,cursor_ls,survey_ls,step_ls,extend_time_ls,extend_result_ls",
+    pure=True,
 )
 def surveycpm_state_router(  # noqa: PLR0917 - the dialect's signature
     state_ls: list[str],
@@ -144,7 +146,7 @@ def surveycpm_state_router(  # noqa: PLR0917 - the dialect's signature
     return all_paired(lists, state_ls)
 
 
-@app.tool(output="values,rules,otherwise->values")
+@app.tool(output="values,rules,otherwise->values", pure=True)
 def route_by_rule(values: list[Any], rules: dict[str, str], otherwise: str = "") -> dict[str, Routed]:
     """For each item the first state whose rule holds, else ``otherwise``.
 
