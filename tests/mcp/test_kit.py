@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 import textwrap
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from msgspec.structs import replace
 
 from tests.mcp.conftest import Bench, python_server
 from tests.support import CONFORMANCE

@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 
 from tests.mcp.conftest import SERVERS, Bench, is_alive, open_files, python_server, until
-from workbench.engine.ports import ServerGone, ServerStartFailed
+from workbench.engine.events import ServerOutput
+from workbench.engine.ports import Call, ServerGone, ServerStartFailed
 from workbench.pipeline.project import ServerSource
 
 MakeBench = Callable[..., Bench]
@@ -246,3 +247,37 @@ def test_any_loop_in_any_thread(tmp_path: Path) -> None:
     thread.start()
     thread.join(30)
     assert results == [2, 2, 2]
+
+
+async def test_a_server_that_holds_a_model_is_told_to_free_it(bench: MakeBench, tmp_path: Path) -> None:
+    text = """
+        import pathlib
+        from workbench.mcp.kit import ToolServer
+
+        app = ToolServer("m")
+        freed = pathlib.Path(__file__).parent / "freed"
+
+        @app.tool(output="->")
+        def vllm_shutdown() -> None:
+            freed.write_text("yes")
+            if (freed.parent / "trouble").exists():
+                raise RuntimeError("the GPU is gone")
+
+        @app.tool(output="->x")
+        def give():
+            return {"x": 1}
+
+        app.run(transport="stdio")
+    """
+    made = bench({"m": script(tmp_path, "m", text)})
+    await made.hub.declaration("m")
+    await made.hub.stop("m")
+    assert not (tmp_path / "freed").exists(), "nothing was called, so nothing is held"
+    for trouble in (False, True):
+        await made.hub.call(Call("m", "give", "tool", {}, 1))
+        if trouble:
+            (tmp_path / "trouble").write_text("")
+        await made.hub.stop("m")
+        assert (tmp_path / "freed").read_text() == "yes"
+    said = [event.text for event in made.events if isinstance(event, ServerOutput)]
+    assert any("vllm_shutdown failed at the end: RuntimeError: the GPU is gone" in text for text in said)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -49,6 +51,7 @@ class _Handler(BaseHTTPRequestHandler):
         model = body["model"]
         self.endpoint.seen[model] += 1
         self.endpoint.bodies.append(body)
+        self.streams = bool(body.get("stream"))
         if self.path.endswith("/embeddings"):
             self._embeddings(body)
             return
@@ -118,25 +121,46 @@ class _Handler(BaseHTTPRequestHandler):
         """An error as OpenAI words it."""
         self.answer(status, {"error": {"message": message, "code": code, "type": code}}, headers)
 
-    def message(self, content: str | None) -> None:
+    def message(self, content: str | None, reason: str = "stop", **more: Any) -> None:
         """A whole answer, not streamed."""
-        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": content}}
-        self.answer(200, {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]})
+        message = {"role": "assistant", "content": content, **more}
+        choice = {"index": 0, "finish_reason": reason, "message": message}
+        usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
+        whole = {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
+        self.answer(200, {**whole, "usage": usage})
 
-    def stream(self, tokens: list[str]) -> None:
-        """An answer as server-sent events."""
+    def stream(self, tokens: list[str], reason: str | None = "stop") -> None:
+        """An answer as server-sent events, or whole where no stream was asked for; without a reason it breaks off."""
+        if not self.streams and reason is not None:
+            self.message("".join(tokens), reason)
+            return
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Connection", "close")
         self.end_headers()
         for token in tokens:
             self._event({"index": 0, "delta": {"content": token}, "finish_reason": None})
-        self._event({"index": 0, "delta": {}, "finish_reason": "stop"})
-        self.wfile.write(b"data: [DONE]\n\n")
+        if reason is not None:
+            self._event({"index": 0, "delta": {}, "finish_reason": reason}, usage={"prompt_tokens": 7})
+            self.wfile.write(b"data: [DONE]\n\n")
         self.close_connection = True
 
-    def _event(self, choice: dict[str, Any]) -> None:
-        chunk = {"id": "x", "object": "chat.completion.chunk", "created": 0, "model": "m", "choices": [choice]}
+    def page(self, text: str) -> None:
+        """What a proxy says in the server's place."""
+        content = text.encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def hang_up(self) -> None:
+        """No answer at all."""
+        self.close_connection = True
+        self.connection.shutdown(socket.SHUT_RDWR)
+
+    def _event(self, choice: dict[str, Any], **more: Any) -> None:
+        chunk = {"id": "x", "object": "chat.completion.chunk", "created": 0, "model": "m", "choices": [choice], **more}
         self.wfile.write(f"data: {json.dumps(chunk)}\n\n".encode())
 
 
@@ -170,10 +194,57 @@ def _always_500(handler: _Handler, body: dict[str, Any], count: int) -> None:
 
 
 def _context(handler: _Handler, body: dict[str, Any], count: int) -> None:
-    if len(body["messages"][-1]["content"]) > LIMIT:
+    if len(said(body)) > LIMIT:
         handler.error(400, "1203 tokens were asked for, 512 fit", "context_length_exceeded")
     else:
         handler.stream(["fine"])
+
+
+def said(body: dict[str, Any]) -> str:
+    """The last message of a request."""
+    content = body["messages"][-1]["content"]
+    return content if isinstance(content, str) else json.dumps(content)
+
+
+def _choosy(handler: _Handler, body: dict[str, Any], count: int) -> None:
+    """Refuses some prompts, as a filter does."""
+    if "bad" in said(body):
+        handler.error(400, "The content was filtered.", "content_filter")
+    else:
+        handler.stream([f"re {said(body)}"])
+
+
+def _broke(handler: _Handler, body: dict[str, Any], count: int) -> None:
+    """Its credit ends with the third request, until the fifth."""
+    if 3 <= count <= 4:
+        handler.error(429, "You have no credit left.", "insufficient_quota")
+    else:
+        handler.stream([f"re {said(body)}"])
+
+
+def _half(handler: _Handler, body: dict[str, Any], count: int) -> None:
+    if count == 1:
+        handler.stream(["It is Gul"], reason=None)
+    else:
+        handler.stream(["It is Gullstead"])
+
+
+def _away(handler: _Handler, body: dict[str, Any], count: int) -> None:
+    """Goes away once, and is back."""
+    if count == 1:
+        handler.hang_up()
+    else:
+        handler.stream(["back"])
+
+
+def _slow(handler: _Handler, body: dict[str, Any], count: int) -> None:
+    if "slow" in said(body):
+        time.sleep(0.6)
+    handler.stream(["there"])
+
+
+def _thoughtful(handler: _Handler, body: dict[str, Any], count: int) -> None:
+    handler.message("Gullstead", reasoning_content="Let me see.")
 
 
 _CHAT: dict[str, Behaviour] = {
@@ -186,5 +257,17 @@ _CHAT: dict[str, Behaviour] = {
     "whole": lambda handler, body, count: handler.message("not streamed"),
     "locked": lambda handler, body, count: handler.error(401, "Wrong key."),
     "missing": lambda handler, body, count: handler.error(404, "No such model."),
-    "echo": lambda handler, body, count: handler.stream([body["messages"][-1]["content"]]),
+    "echo": lambda handler, body, count: handler.stream([said(body)]),
+    "choosy": _choosy,
+    "broke": _broke,
+    "half": _half,
+    "always-half": lambda handler, body, count: handler.stream(["It is Gul"], reason=None),
+    "away": _away,
+    "slow": _slow,
+    "html": lambda handler, body, count: handler.page("<html>Sign in</html>"),
+    "error-in-200": lambda handler, body, count: handler.answer(200, {"error": {"message": "overloaded"}}),
+    "cut": lambda handler, body, count: handler.stream(["a long"], reason="length"),
+    "thinks": lambda handler, body, count: handler.stream(["<think>Let me", " see.</think>\n", "Gullstead"]),
+    "thoughtful": _thoughtful,
+    "json": lambda handler, body, count: handler.stream(['{"town": "Gullstead"}']),
 }

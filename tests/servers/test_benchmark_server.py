@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import sys
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,24 @@ import benchmark
 import pytest
 from fastmcp import Client
 from fastmcp.exceptions import ToolError
+from stdio import running
+
+from workbench.cli.main import main
 
 KEYS = {"q_ls": "question", "gt_ls": "golds"}
 
 
 def get(project: Path, text: str | bytes, name: str = "data.jsonl", **options: Any) -> dict[str, list[Any]]:
+    return marked(project, text, name, **options)[0]
+
+
+def marked(
+    project: Path, text: str | bytes, name: str = "data.jsonl", **options: Any
+) -> tuple[dict[str, list[Any]], list[str]]:
+    """The lists, and the warnings that came with them."""
     (project / name).write_bytes(text.encode() if isinstance(text, str) else text)
-    return benchmark.get_data({"path": name, "key_map": KEYS, **options})
+    result = benchmark.get_data({"path": name, "key_map": KEYS, **options})
+    return result.structured_content or {}, ((result.meta or {}).get("ragwb") or {}).get("warnings", [])
 
 
 def lines(*records: dict[str, Any]) -> str:
@@ -50,7 +62,10 @@ def test_a_broken_line_is_named_with_its_number(project: Path) -> None:
         ("data.json", '{"a": 1}\n{"a": 2}', "name it .jsonl"),
         ("data.jsonl", "[1]", "must be a mapping"),
         ("data.jsonl", "\n", "no records"),
-        ("data.csv", "a,b", ".jsonl, .json, .parquet"),
+        ("data.xml", "a,b", ".jsonl, .json, .csv, .tsv, .parquet"),
+        ("data.csv", "a,b\n1,2,3\n", "data.csv:2: 3 cells, and the first line names 2 columns"),
+        ("data.csv", "a,a\n1,2\n", "data.csv:1: two columns have the same name: a, a"),
+        ("data.csv", "", "no records"),
         ("data.parquet", "", "pip install pyarrow"),
         ("data.jsonl", b'{"question": "\xff"}', "not UTF-8"),
     ],
@@ -85,6 +100,89 @@ def test_records_without_a_key_are_named_and_nothing_is_shifted(project: Path) -
 def test_golds_become_lists_of_texts(project: Path) -> None:
     records = [{"question": "q", "golds": value} for value in ("Paris", 1972, None, ["a", 2], [])]
     assert get(project, lines(*records))["gt_ls"] == [["Paris"], ["1972"], [], ["a", "2"], []]
+
+
+def test_records_without_a_gold_are_told(project: Path) -> None:
+    records = [{"question": "a", "golds": ["x"]}, {"question": "b", "golds": None}]
+    assert marked(project, lines(*records))[1] == ["no gold answer in line 2"]
+
+
+def test_records_with_gaps_are_left_out_whole_where_that_is_wished(project: Path) -> None:
+    text = lines({"question": "1", "golds": ["1"]}, {"question": "2"}, {"question": "3", "golds": ["3"]}, {"golds": []})
+    lists, warnings = marked(project, text, missing="skip")
+    assert lists == {"q_ls": ["1", "3"], "gt_ls": [["1"], ["3"]]}
+    assert warnings == ["data.jsonl: 2 records were left out: line 2 has no `golds`; line 4 has no `question`"]
+    with pytest.raises(ToolError, match=r"benchmark\.missing is fail or skip, not 'drop'"):
+        get(project, text, missing="drop")
+
+
+def test_csv_as_spreadsheets_write_it(project: Path) -> None:
+    text = '\ufeffquestion,golds\r\n"one, or\r\ntwo?","[""1"", ""uno""]"\r\n\r\nthree,[3\r\nfour\r\n'
+    with pytest.raises(ToolError, match="line 6 has no `golds`"):
+        get(project, text, "data.csv")
+    lists = get(project, text, "data.csv", missing="skip")
+    assert lists == {"q_ls": ["one, or\r\ntwo?", "three"], "gt_ls": [["1", "uno"], ["[3"]]}
+    assert get(project, "question\tgolds\na\tb\n", "data.tsv") == {"q_ls": ["a"], "gt_ls": [["b"]]}
+
+
+def test_parquet_with_lists_gaps_and_dates(project: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    table = pyarrow.table(
+        {
+            "question": ["one", "two", "three"],
+            "golds": [["1", "uno"], ["2"], None],
+            "year": [1901.0, float("nan"), 1903.0],
+            "day": [date(2024, 5, 1)] * 3,
+        }
+    )
+    parquet.write_table(table, project / "toy.parquet")
+    data = {"path": "toy.parquet", "key_map": {**KEYS, "year_ls": "year", "day_ls": "day"}}
+    result = benchmark.get_data(data)
+    assert result.structured_content == {
+        "q_ls": ["one", "two", "three"],
+        "gt_ls": [["1", "uno"], ["2"], []],
+        "year_ls": [1901.0, None, 1903.0],
+        "day_ls": ["2024-05-01"] * 3,
+    }
+    assert (result.meta or {})["ragwb"]["warnings"] == ["no gold answer in record 3"]
+    (project / "toy.parquet").write_bytes(b"PAR1, or so")
+    with pytest.raises(ToolError, match="it can't be read as Parquet"):
+        benchmark.get_data(data)
+
+
+def test_typed_questions_take_the_place_of_the_file(project: Path) -> None:
+    data = {"path": "nowhere.jsonl", "key_map": {**KEYS, "choices_ls": "c"}, "questions": ["Where?", "When?"]}
+    result = benchmark.get_data(data)
+    assert result.structured_content == {
+        "q_ls": ["Where?", "When?"],
+        "gt_ls": [[], []],
+        "choices_ls": [None, None],
+    }
+    assert result.meta is None
+    with pytest.raises(ToolError, match="key_map has no q_ls, so a typed question leads nowhere"):
+        benchmark.get_data({"key_map": {"gt_ls": "g"}, "questions": ["Where?"]})
+    with pytest.raises(ToolError, match="questions must be a list of texts; found 'Where"):
+        benchmark.get_data({"key_map": KEYS, "questions": "Where?"})
+
+
+def test_a_question_is_asked_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.yaml").write_text("servers: {benchmark: servers/benchmark}\npipeline: [benchmark.get_data]\n")
+    options = ["--question", "Who's there?", "--question", "盐坊在哪个镇: A?", "--no-session"]
+    assert main(["run", "p.yaml", *options]) == 0
+    [memory] = [json.loads(file.read_text()) for file in (tmp_path / "output").glob("*.json")]
+    assert memory[0]["memory"]["memory_q_ls"] == ["Who's there?", "盐坊在哪个镇: A?"]
+
+
+async def test_through_its_own_process(tmp_path: Path) -> None:
+    (tmp_path / "q.jsonl").write_text(lines({"question": "a", "golds": "b"}))
+    async with running("benchmark", tmp_path) as server:
+        assert await server("get_data", benchmark={"path": "q.jsonl", "key_map": KEYS}) == {
+            "q_ls": ["a"],
+            "gt_ls": [["b"]],
+        }
 
 
 def test_shuffle_comes_before_limit_and_keeps_pairs(project: Path) -> None:

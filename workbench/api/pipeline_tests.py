@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from workbench.api.background import BackgroundLoop
 from workbench.api.finished_run import Run
@@ -33,8 +35,7 @@ class SharedServers:
         self.loop.close()
 
 
-@dataclass(frozen=True)
-class PipelineRunner:
+class PipelineRunner(Struct, frozen=True):
     """Runs pipelines to their end. A path is looked for in the current folder, then in ``root``.
 
     Memory files go to ``folder``. No session is kept, and nobody is asked whether servers may start: who writes a test

@@ -11,10 +11,12 @@ import atexit
 import json
 import sys
 from collections.abc import Coroutine, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from workbench.api.background import BackgroundLoop
 from workbench.api.finished_run import StepFailed
@@ -38,8 +40,7 @@ if TYPE_CHECKING:
     from workbench.mcp.hub import ServerHub
 
 
-@dataclass(frozen=True)
-class _Servers:
+class _Servers(Struct, frozen=True):
     sources: Mapping[str, ServerSource]
     hub: ServerHub
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from workbench import __version__
 from workbench.engine.breakpoints import Breakpoint, KeptBreakpoints, Watch
@@ -42,8 +44,7 @@ def recorded_options(param: str | None, sets: Iterable[str], mcp_config: str | N
     return {"param": param, "sets": list(sets), "mcp_config": servers}
 
 
-@dataclass
-class Wiring:
+class Wiring(Struct):
     """The parts of one session. Secrets are masked in every event before anyone hears of it.
 
     ``options`` are those that a later resume needs; ``saved`` is the session that is gone on with. ``say`` hears what

@@ -5,9 +5,10 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from workbench.cases.permutation import Tested, paired_test
 from workbench.cases.saved_run import SavedVisit, is_unset
@@ -17,8 +18,7 @@ from workbench.cases.word_diff import Piece, word_diff
 Outcome = Literal["better", "worse", "changed", "same"]
 
 
-@dataclass(frozen=True)
-class Parting:
+class Parting(Struct, frozen=True):
     """The first variable in which an item differs: the visits that wrote it, and both texts.
 
     A visit is None where only the other run made it for the item.
@@ -34,8 +34,7 @@ class Parting:
         return word_diff(*self.texts)
 
 
-@dataclass(frozen=True)
-class ItemPair:
+class ItemPair(Struct, frozen=True):
     """One question in both runs. ``outcome`` looks at the metric, then at f1, then at the prediction."""
 
     first: ItemRow
@@ -44,8 +43,7 @@ class ItemPair:
     parting: Parting | None
 
 
-@dataclass(frozen=True)
-class ScorePair:
+class ScorePair(Struct, frozen=True):
     """The means of one metric over the items that both runs have, and whether they differ."""
 
     name: str

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+
+from msgspec import Struct
 
 from workbench.cases.gold import Golds
 from workbench.cases.keywords import KeywordIndex
@@ -21,8 +22,7 @@ _RANKS = 500_000
 """Passages that are ranked in one study, over all items: some two seconds."""
 
 
-@dataclass(frozen=True)
-class InCorpus:
+class InCorpus(Struct, frozen=True):
     """``passage`` is the passage with the gold that a search by words finds first, at ``rank`` from 1.
 
     None of both: the gold is in no passage; ``rank`` None alone: not ranked, since the corpus is large.

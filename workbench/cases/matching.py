@@ -11,7 +11,9 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from workbench.cases.saved_run import SavedRun, SavedVisit, StepPlace
 from workbench.pipeline.binding import Binding
@@ -27,8 +29,7 @@ Costs = dict[int, int]
 """Place -> what the way to it (or from it) costs."""
 
 
-@dataclass
-class _Graph:
+class _Graph(Struct):
     """Places as numbers. ``free`` edges are passed without a visit; ``steps`` are walked by one."""
 
     free: list[list[tuple[int, int]]] = field(default_factory=list)
@@ -116,8 +117,7 @@ def _outputs(step: ToolStep, binding: Binding | None) -> tuple[frozenset[str], b
     return frozenset(target for target in step.outputs.values() if not target.startswith("$")), False
 
 
-@dataclass
-class _Matching:
+class _Matching(Struct):
     """One search for the cheapest ways of all visits through a graph."""
 
     graph: _Graph

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from workbench.cases.large_file import LARGE, LargeFile
 from workbench.cases.matching import with_places
@@ -20,8 +22,7 @@ _KINDS = ("memory_*.json", "*.jsonl", "*.ragwb")
 _INNER = ("output", "sessions")
 
 
-@dataclass(frozen=True)
-class OpenedRun:
+class OpenedRun(Struct, frozen=True):
     """A run, and the pipeline that it is of, where that is known; ``notes`` are what must be said of both."""
 
     run: SavedRun

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import groupby
+
+from msgspec import Struct
 
 from workbench.cases.flow import Flow
 from workbench.cases.saved_run import SavedVisit
 from workbench.pipeline.model import BranchStep, walk
 
 
-@dataclass(frozen=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """One pass of an item through a branch: the branch's step path, the rounds, and the state that it took.
 
     ``state`` is None where the file does not tell. ``does_nothing`` says that the state has no steps under it;
@@ -27,8 +27,7 @@ class Turn:
     """Whether a router's decision is in the file; else it was worked out from what the branches wrote."""
 
 
-@dataclass(frozen=True)
-class ItemPath:
+class ItemPath(Struct, frozen=True):
     """The turns of an item in order, and how many rounds of loops did something for it; None: not known."""
 
     turns: tuple[Turn, ...] = ()

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 RESAMPLES = 10_000
 _BLOCK = 2_000_000
 """Signs drawn at once."""
 
 
-@dataclass(frozen=True)
-class Tested:
+class Tested(Struct, frozen=True):
     """``p`` is two-sided and never 0: the observed signs count as one of the resamples."""
 
     p: float

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from workbench.pipeline.binding import Binding
 from workbench.pipeline.model import Pipeline
@@ -19,8 +20,7 @@ from workbench.pipeline.secrets import secrets_of_environment
 _NAME = re.compile(r"memory_(?P<benchmark_and_stem>.+)_\d{8}_\d{6}(?:_\d+)?")
 
 
-@dataclass(frozen=True)
-class KnownPipeline:
+class KnownPipeline(Struct, frozen=True):
     """A pipeline as far as it can be read; ``trouble`` says why not all of it: then no step may be bound."""
 
     pipeline: Pipeline

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from workbench.cases.flow import Flow
 from workbench.cases.saved_run import SavedRun
@@ -24,8 +25,7 @@ class RoleError(Exception):
     """A role that the user named is none, or no variable of the run; ``str()`` says which there are."""
 
 
-@dataclass(frozen=True)
-class Roles:
+class Roles(Struct, frozen=True):
     """Role -> variable; None where the run has no such variable."""
 
     question: str | None = None

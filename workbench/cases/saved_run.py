@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from workbench.record.memory_file import UNSET_TEXT
 
@@ -14,8 +15,7 @@ class RunUnreadable(Exception):
     """The file is no saved run; ``str()`` says what and where."""
 
 
-@dataclass(frozen=True)
-class StepPlace:
+class StepPlace(Struct, frozen=True):
     """A place in the pipeline: step path, rounds and branch states, outermost first."""
 
     step: str
@@ -27,8 +27,7 @@ class StepPlace:
         return f"{self.step}{rounds}{''.join(f' branch {state}' for state in self.branch)}"
 
 
-@dataclass(frozen=True)
-class Recorded:
+class Recorded(Struct, frozen=True):
     """What only a session file holds of a visit. Times are Unix seconds and seconds; ``routes`` item -> state."""
 
     number: int
@@ -42,8 +41,7 @@ class Recorded:
     provenance: str = "ran"
 
 
-@dataclass(frozen=True)
-class SavedVisit:
+class SavedVisit(Struct, frozen=True):
     """One entry of a saved run: the step, and the variables it wrote (without ``memory_``). Numbered from 1.
 
     ``places`` are where in the pipeline it may have been: none where no pipeline is known, several where the file does
@@ -67,8 +65,7 @@ class SavedVisit:
         return " or ".join(map(str, self.places))
 
 
-@dataclass(frozen=True)
-class SavedVariable:
+class SavedVariable(Struct, frozen=True):
     """A variable at one moment of a saved run, and the visit that wrote it."""
 
     name: str
@@ -76,8 +73,7 @@ class SavedVariable:
     visit: int
 
 
-@dataclass(frozen=True)
-class SavedRun:
+class SavedRun(Struct, frozen=True):
     """A saved run. ``count`` is the number of items, 0 where the file has no list that could tell.
 
     ``not_held`` says in words what the file does not hold; ``trouble`` what of it can't be read, as where it is cut

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
+
+from msgspec import Struct, field
 
 from workbench.cases.answer_scores import as_golds, as_texts, em, f1
 from workbench.cases.flow import Flow
@@ -15,8 +16,7 @@ from workbench.cases.roles import Roles, evaluated, find_roles
 from workbench.cases.saved_run import is_unset
 
 
-@dataclass(frozen=True)
-class ItemRow:
+class ItemRow(Struct, frozen=True):
     """One item of a run. ``scores`` are all that are known: what the run evaluated, and em and f1 where it did not.
 
     ``is_right`` is None where there is no gold or no prediction to compare. ``path.rounds`` is None where the file

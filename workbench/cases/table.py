@@ -6,8 +6,9 @@ A filter is an expression as breakpoints take them (a Jinja2 sandbox): ``f1 < 0.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from workbench.cases.study import ItemRow
 from workbench.cases.verdict import Verdict
@@ -20,8 +21,7 @@ class TableError(Exception):
     """A filter or a column that can't be used; ``str()`` says why."""
 
 
-@dataclass(frozen=True)
-class TableRow:
+class TableRow(Struct, frozen=True):
     """An item, with the verdict on it if it is wrong."""
 
     row: ItemRow

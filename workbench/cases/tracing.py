@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from workbench.cases.flow import Flow
 from workbench.cases.saved_run import SavedVisit, is_list, is_unset
@@ -15,8 +16,7 @@ _START = 40
 """Characters by which a passage is known again in a prompt."""
 
 
-@dataclass(frozen=True)
-class Link:
+class Link(Struct, frozen=True):
     """A visit on the way of an item: its stage, the variable it wrote, and what that says for the item."""
 
     stage: Stage
@@ -27,8 +27,7 @@ class Link:
     """How each of its passages begins."""
 
 
-@dataclass(frozen=True)
-class Trace:
+class Trace(Struct, frozen=True):
     """The way of an item, first link first. ``passages`` are what its prompt was given, and by whom.
 
     ``broken_at`` is a variable on the way that nobody had written for the item.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from workbench.cases.saved_run import SavedVisit
 from workbench.cases.tracing import Stage
@@ -13,8 +14,7 @@ from workbench.cases.tracing import Stage
 Sure = Literal["certain", "likely", "possible"]
 
 
-@dataclass(frozen=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """A text that a verdict rests on: what it is, the visit that gave it, and the text or its part that matters."""
 
     what: str
@@ -22,8 +22,7 @@ class Shown:
     visit: int | None = None
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """Why an item is wrong. ``reason`` is a fixed name for machines, ``sentence`` is for people.
 
     ``step`` is the step's path where the pipeline is known, ``name`` its tool. ``expected`` and ``found`` can be laid

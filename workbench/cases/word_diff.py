@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import difflib
 import re
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 _WORD = re.compile(r"\s+|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\w+|.", re.DOTALL)
 _LONGEST = 4000
 """Words; longer texts are compared line by line, which takes no longer than looking at them."""
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """A part that both texts have, that only the first has, or only the second."""
 
     kind: Literal["same", "gone", "new"]

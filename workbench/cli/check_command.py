@@ -32,7 +32,7 @@ def check(options: argparse.Namespace) -> int:
 
 
 def _summary(prepared: Prepared) -> str:
-    count = len(list(prepared.pipeline.tool_steps()))
+    count = sum(not step.is_implied for step in prepared.pipeline.tool_steps())
     unchecked = prepared.unchecked
     text = f"{prepared.pipeline.file}: {count_of(count, 'step')}, no mistake found"
     return text + (f"; not checked until they run: {', '.join(unchecked)}" if unchecked else "")

@@ -9,8 +9,10 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from workbench import __version__
+from workbench.cli.asked_question import AskedQuestion
 from workbench.cli.exits import Exit
 from workbench.cli.serve_command import add_serve_command, serve
 from workbench.cli.study_options import add_study_commands
@@ -159,11 +161,13 @@ def parser() -> argparse.ArgumentParser:
         help="a pipeline (.yaml), a session (.ragwb) or a memory file (.json)",
     )
     _add_parameters(opening)
+    _add_question(opening)
     _add_stops(opening)
     running = commands.add_parser("run", help="run a pipeline without a screen")
     running.add_argument("file", type=Path, metavar="PIPELINE")
     running.add_argument("--no-session", action="store_true", help="keep no session file; the run can't be resumed")
     _add_parameters(running)
+    _add_question(running)
     _add_stops(running)
     _add_on_break(running)
     _add_printing(running)
@@ -183,6 +187,14 @@ def parser() -> argparse.ArgumentParser:
     replaying.add_argument("files", type=Path, metavar="FILE", nargs="+", help="memory files (output/memory_*.json)")
     replaying.add_argument("--json", action="store_true", help="print visits and variables as JSON, without a screen")
     add_study_commands(commands)
+    _add_project_commands(commands)
+    for starting in (opening, running, building, resuming):
+        starting.add_argument("--yes", action="store_true", help="start the pipeline's programs without being asked")
+    return parser
+
+
+def _add_project_commands(commands: Any) -> None:
+    """Those that are about a project and this machine, and run nothing."""
     making = commands.add_parser("new", help="make a project folder to start from")
     making.add_argument("folder", type=Path, metavar="DIR")
     making.add_argument(
@@ -206,9 +218,6 @@ def parser() -> argparse.ArgumentParser:
     add_serve_command(commands)
     completing = commands.add_parser("completion", help="print a script that completes commands and options on Tab")
     completing.add_argument("shell", choices=("bash", "zsh", "fish"))
-    for starting in (opening, running, building, resuming):
-        starting.add_argument("--yes", action="store_true", help="start the pipeline's programs without being asked")
-    return parser
 
 
 def _add_stops(parser: argparse.ArgumentParser) -> None:
@@ -259,6 +268,16 @@ def _add_parameters(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="SERVER.NAME=VALUE",
         help="one parameter; `--set a.b.c=1` reaches inside a map; may be given more than once",
+    )
+
+
+def _add_question(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--question",
+        dest="sets",
+        action=AskedQuestion,
+        metavar="TEXT",
+        help="ask this instead of the questions of the benchmark server's file; may be given more than once",
     )
 
 

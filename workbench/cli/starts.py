@@ -8,9 +8,10 @@ import os
 import re
 import shlex
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from workbench.engine.visible import one_line
 from workbench.mcp.launch import plan
@@ -23,8 +24,7 @@ OWN_PYTHON = "ragwb's own Python"
 _FROM_ENVIRONMENT = re.compile(r"\$\{([A-Za-z_]\w*)\}")
 
 
-@dataclass(frozen=True, eq=False)
-class Start:
+class Start(Struct, frozen=True, eq=False):
     """One server. ``files`` are those of its code, each with its hash; ``key`` is what it is known by.
 
     The key covers how the server is written, what is run and where, and what it is given, and not the code: a server

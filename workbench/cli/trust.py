@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from workbench.cli.report import say
 from workbench.engine.visible import one_line
@@ -21,8 +22,7 @@ VARIABLE = "RAGWB_TRUST"
 FORGOTTEN = "this can't be remembered, and will be asked again"
 
 
-@dataclass(frozen=True)
-class Strangers:
+class Strangers(Struct, frozen=True):
     """Programs of a pipeline that nobody has allowed yet, each with why it is asked about."""
 
     prepared: Prepared

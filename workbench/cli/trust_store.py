@@ -6,17 +6,17 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from workbench.cli.starts import Start
 from workbench.pipeline.fingerprint import differences
 from workbench.pipeline.user_folders import state_folder
 
 
-@dataclass(frozen=True)
-class Trust:
+class Trust(Struct, frozen=True):
     """What is trusted of a project: the programs (key -> alias, and the hashes of their code).
 
     ``is_own`` is set for a project whose servers the user writes: there the code may change unasked.

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from workbench.engine.cursor import Items
 from workbench.engine.expressions import ExpressionError, check_expression, check_template, holding_item
@@ -18,8 +20,7 @@ WatchKind = Literal["written", "changes", "empty", "true"]
 _HIT_COUNT = re.compile(r"\s*(>=|==|%)?\s*(\d+)\s*")
 
 
-@dataclass(frozen=True)
-class Breakpoint:
+class Breakpoint(Struct, frozen=True):
     """A stop before or after a step.
 
     ``step`` is a step path (``4.2``), a block's path (``4.continue``: when that branch is taken; ``4``: the loop or
@@ -88,8 +89,7 @@ class Breakpoint:
         return int(found[2]) if found is not None else 0
 
 
-@dataclass(frozen=True)
-class Watch:
+class Watch(Struct, frozen=True):
     """A stop after the visit that writes a variable, changes it or makes it empty, or makes an expression true."""
 
     kind: WatchKind
@@ -134,8 +134,7 @@ def _is_empty(value: Any) -> bool:
     return value is None or (isinstance(value, str | list | dict) and not value)
 
 
-@dataclass(frozen=True)
-class KeptBreakpoints:
+class KeptBreakpoints(Struct, frozen=True):
     """All that a user has set, as it is kept from one session to the next."""
 
     breakpoints: tuple[Breakpoint, ...] = ()

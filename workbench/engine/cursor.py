@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from workbench.engine.events import BranchRouted, Event, LoopFinished, LoopRound
 from workbench.engine.program import ROOT, Block, Program, branch_path, router_path
@@ -13,8 +15,7 @@ from workbench.pipeline.model import BranchStep, LoopStep, Step
 Items = tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """A place in one block.
 
     ``items`` are those of a branch; ``pending`` its branches still to come, with their items. ``is_idle`` says that
@@ -30,8 +31,7 @@ class Frame:
     was_idle: bool = True
 
 
-@dataclass(frozen=True)
-class Cursor:
+class Cursor(Struct, frozen=True):
     """An immutable stack of frames, outermost first; empty at the end of the run."""
 
     frames: tuple[Frame, ...] = (Frame(ROOT),)
@@ -50,8 +50,7 @@ class Cursor:
         return next((frame.items for frame in reversed(self.frames) if frame.items is not None), None)
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(Struct, frozen=True):
     """A cursor in the words of events: step path, rounds and branch states, outermost first."""
 
     step: str | None
@@ -79,8 +78,7 @@ def place_of(program: Program, cursor: Cursor) -> Place:
     )
 
 
-@dataclass(frozen=True)
-class Move:
+class Move(Struct, frozen=True):
     """Where the cursor went, and what there is to tell of the way."""
 
     cursor: Cursor

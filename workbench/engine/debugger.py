@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from workbench.engine.bindings import Bindings
 from workbench.engine.editing import Editing, Parameters

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from workbench.engine import cursor as cursors
 from workbench.engine.edits import edited_parameter, edited_variable

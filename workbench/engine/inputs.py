@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
+
+from msgspec import Struct
 
 from workbench.engine.cursor import Items
 from workbench.engine.pool import Variable, VariablePool, all_items
@@ -17,8 +18,7 @@ EDITED = "edited"
 """The origin of a value that was changed by hand."""
 
 
-@dataclass(frozen=True)
-class BoundInput:
+class BoundInput(Struct, frozen=True):
     """One argument: its value, its source as written, and who gave it (a visit, a file, or an edit).
 
     A visit keeps its inputs, so what was read of the pool is not copied: ``read`` puts it together when asked for.
@@ -31,14 +31,14 @@ class BoundInput:
     visit: int | None = None
     is_edited: bool = False
     follows_edit: bool = False
+    is_per_item: bool = False
 
     @property
     def value(self) -> Any:
         return self.read()
 
 
-@dataclass(frozen=True)
-class BoundInputs:
+class BoundInputs(Struct, frozen=True):
     """All arguments of one visit.
 
     ``items`` are those the step works on; None where it read no item list and stands in no branch.
@@ -55,6 +55,10 @@ class BoundInputs:
         """Whether any of them was edited by hand, or came of an edit."""
         return any(bound.is_edited or bound.follows_edit for bound in self.inputs)
 
+    def item_lists(self) -> tuple[str, ...]:
+        """The arguments that have one entry per item."""
+        return tuple(bound.argument for bound in self.inputs if bound.is_per_item)
+
     def arguments(self) -> dict[str, Any]:
         return {bound.argument: bound.value for bound in self.inputs}
 
@@ -63,8 +67,7 @@ class StepError(Exception):
     """A step can't be run, or what it gave can't be kept; ``str()`` names the step and the variables."""
 
 
-@dataclass(frozen=True)
-class Skip:
+class Skip(Struct, frozen=True):
     """The step is passed over, without a visit."""
 
     reason: str
@@ -82,6 +85,9 @@ def bind_inputs(
     ``edits`` are inputs changed by hand for this visit (argument -> value).
     """
     edits = edits or {}
+    if branch_items and not pool.alive(branch_items):
+        return Skip(f"{numbered(branch_items)} of branch {branch} failed before")
+    branch_items = pool.alive(branch_items) if branch_items is not None else None
     sources = {argument: source for argument, source in binding.inputs.items() if argument not in edits}
     names = [source.name for source in sources.values() if isinstance(source, FromVariable)]
     read = {name: pool.get(name) for name in names}
@@ -102,10 +108,7 @@ def bind_inputs(
     if isinstance(items, Skip):
         return items
     bound = [_bound(argument, source, pool, binding, items) for argument, source in sources.items()]
-    bound += [
-        BoundInput(name, partial(_as_given, value), binding.inputs.get(name, Literal(None)), EDITED, is_edited=True)
-        for name, value in edits.items()
-    ]
+    bound += [_edited(name, value, binding.inputs.get(name, Literal(None)), items) for name, value in edits.items()]
     order = list(binding.inputs)
     bound.sort(key=lambda b: order.index(b.argument) if b.argument in order else len(order))
     return BoundInputs(tuple(bound), items, bool(item_lists), wrong)
@@ -131,9 +134,9 @@ def _items(
         return branch_items
     if not item_lists:
         return None
-    if len({variable.unset for variable in item_lists}) > 1:
+    if len({variable.unset - pool.failed for variable in item_lists}) > 1:
         raise StepError(f"{binding.step.name}: {_set_for_different_items(pool, item_lists)}")
-    items = pool.set_items(item_lists[0])
+    items = pool.alive(pool.set_items(item_lists[0]))
     if not items and pool.count:
         return Skip(
             f"{_listed([v.name for v in item_lists])} {'is' if len(item_lists) == 1 else 'are'} set for no item"
@@ -146,7 +149,7 @@ def _router_items(pool: VariablePool, item_lists: list[Variable], branch_items: 
     if pool.count is None:
         return Skip("there are no items to route yet")
     unset = frozenset[int]().union(*(variable.unset for variable in item_lists))
-    candidates = branch_items if branch_items is not None else all_items(pool.count)
+    candidates = branch_items if branch_items is not None else pool.alive(all_items(pool.count))
     items = tuple(item for item in candidates if item not in unset) if unset else candidates
     if not items and candidates:
         return Skip(f"{_listed([v.name for v in item_lists])} set for no item")
@@ -169,9 +172,17 @@ def _bound(argument: str, source: InputSource, pool: VariablePool, binding: Bind
         return BoundInput(argument, read, source, "all saves so far", follows_edit=follows)
     variable = pool.variables[source.name]
     is_part = items is not None and (variable.unset or len(items) != variable.length)
-    read = partial(_of_variable, variable, items if is_part and pool.is_item_list(variable) else None)
+    is_per_item = pool.is_item_list(variable)
+    read = partial(_of_variable, variable, items if is_part and is_per_item else None)
     origin = EDITED if variable.is_edited else f"visit {variable.visit}"
-    return BoundInput(argument, read, source, origin, variable.visit, variable.is_edited, variable.follows_edit)
+    edits = (variable.is_edited, variable.follows_edit)
+    return BoundInput(argument, read, source, origin, variable.visit, *edits, is_per_item)
+
+
+def _edited(argument: str, value: Any, source: InputSource, items: Items | None) -> BoundInput:
+    is_per_item = isinstance(value, list) and items is not None and len(value) == len(items)
+    read = partial(_as_given, value)
+    return BoundInput(argument, read, source, EDITED, is_edited=True, is_per_item=is_per_item)
 
 
 def _as_given(value: Any) -> Any:

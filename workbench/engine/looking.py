@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from workbench.engine.pool import Variable, VariablePool
 from workbench.engine.timeline import Moment, Timeline
@@ -12,8 +13,7 @@ from workbench.engine.visit import Visit
 from workbench.pipeline.model import FromMemory, FromVariable
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(Struct, frozen=True):
     """A variable, or with ``alias`` a parameter of that server, that a visit changed; ``is_new`` if it was not there.
 
     ``items`` are the entries of an item list that were written; None where it is no item list, or all were.
@@ -27,8 +27,7 @@ class Change:
     alias: str | None = None
 
 
-@dataclass(frozen=True)
-class Version:
+class Version(Struct, frozen=True):
     """One version of a variable: the visit that wrote it, or an edit of what that visit wrote; and who read it.
 
     ``readers`` are the visits that were given it, as a value or in the memory list.
@@ -43,8 +42,7 @@ class Version:
         return self.variable.is_edited
 
 
-@dataclass(frozen=True)
-class Counterpart:
+class Counterpart(Struct, frozen=True):
     """The visit that another is compared with: the one before of its step, or its twin in the timeline a fork left."""
 
     visit: Visit

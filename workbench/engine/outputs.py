@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from workbench.engine.cursor import Items
 from workbench.engine.edits import WRITTEN
@@ -17,17 +18,18 @@ from workbench.engine.visit import Visit
 from workbench.pipeline.binding import Binding, Output
 
 
-@dataclass
-class Saving:
+class Saving(Struct):
     """The outputs of one visit on their way into the pool."""
 
     program: Program
     binding: Binding
     bound: BoundInputs
-    branch_items: Items | None
+    is_in_branch: bool
     branch: str | None
     visit: Visit
     pool: VariablePool
+    failures: Mapping[int, str] = field(default_factory=dict)
+    """The items that failed; they are not among the items of ``bound``."""
     saved: dict[str, Variable] = field(default_factory=dict)
     parameters: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
@@ -49,14 +51,14 @@ class Saving:
                 self.pool = self.pool.with_parameter(self.binding.step.alias, output.target, value, origin)
             else:
                 self._keep(output, value)
-        self.pool = self.pool.with_saved(*self.saved.values())
+        self.pool = self.pool.with_saved(*self.saved.values()).with_failed(self.failures)
         self.saved = {name: self.pool.variables[name] for name in self.saved}
 
     def _keep(self, output: Output, value: Any) -> None:
         if self.binding.is_router:
             variable = self._spread(output, value, self.bound.items or ())
-        elif self.branch_items is not None:
-            variable = self._in_branch(output, value, self.branch_items)
+        elif self.is_in_branch:
+            variable = self._in_branch(output, value, self.bound.items or ())
         else:
             variable = self._at_root(output, value)
         self.saved[variable.name] = variable
@@ -130,6 +132,8 @@ class Saving:
         entries = list(entries)
         for item, entry in zip(items, value, strict=True):
             entries[item] = entry
+        for item in self.failures:
+            entries[item] = UNSET
         return self._variable(output, entries, written=items, unset=unset_entries(entries))
 
     def _whole(self, output: Output, value: Any, computed_for: int | None = None) -> Variable:

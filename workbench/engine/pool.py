@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from workbench.engine.entries import Entries, kept_form
 from workbench.engine.values import UNSET
 from workbench.pipeline.parameters import ParameterValue
 
 
-@dataclass(frozen=True, eq=False)
-class Variable:
+class Variable(Struct, frozen=True, eq=False, weakref=True):
     """One version of a variable.
 
     ``kept`` is its value, a long list in pieces that it shares with the version before. ``value`` of an item list has
@@ -68,14 +69,15 @@ def unset_entries(value: list[Any] | Entries) -> frozenset[int]:
     return frozenset(n for n, entry in enumerate(value) if entry is UNSET)
 
 
-@dataclass(frozen=True)
-class VariablePool:
+class VariablePool(Struct, frozen=True):
     """All variables and parameters. ``count`` is the number of items, once the list that sets it was given."""
 
     variables: Mapping[str, Variable] = field(default_factory=dict)
     parameters: Mapping[str, Mapping[str, ParameterValue]] = field(default_factory=dict)
     count: int | None = None
     counted_by: str | None = None
+    failed: frozenset[int] = frozenset()
+    """The items that failed in some step: they take no further part in the run."""
 
     def get(self, name: str) -> Variable | None:
         return self.variables.get(name)
@@ -104,12 +106,24 @@ class VariablePool:
             variables[variable.name] = _after(variables.get(variable.name), variable)
         return replace(self, variables=variables)
 
+    def alive(self, items: tuple[int, ...]) -> tuple[int, ...]:
+        """Those of these items that did not fail."""
+        return tuple(item for item in items if item not in self.failed) if self.failed else items
+
     def with_edited(self, variable: Variable) -> VariablePool:
-        """The pool after an edit by hand: it takes the place of the last save, also in the memory list."""
+        """The pool after an edit by hand: it takes the place of the last save, also in the memory list.
+
+        An item that failed takes part again when it is given a value.
+        """
         before = self.variables.get(variable.name)
         kept = kept_form(variable.kept, before.kept if before else None)
         edited = replace(variable, kept=kept, is_edited=True, earlier=before.earlier if before else None)
-        return replace(self, variables={**self.variables, variable.name: edited})
+        revived = (before.unset if before else frozenset()) - edited.unset
+        return replace(self, variables={**self.variables, variable.name: edited}, failed=self.failed - revived)
+
+    def with_failed(self, items: Iterable[int]) -> VariablePool:
+        """The pool after a step in which these items failed."""
+        return replace(self, failed=self.failed | frozenset(items))
 
     def with_parameter(self, alias: str, name: str, value: Any, origin: str) -> VariablePool:
         section = {**self.parameters.get(alias, {}), name: ParameterValue(value, origin)}

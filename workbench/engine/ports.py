@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from msgspec import Struct, field
 
 from workbench.pipeline.declaration import ServerDeclaration, ToolKind
 
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from workbench.pipeline.project import ServerSource
 
 
-@dataclass(frozen=True)
-class Progress:
+class Progress(Struct, frozen=True):
     """One progress notification of a running call. ``message`` may be a token of an answer."""
 
     progress: float
@@ -26,8 +26,7 @@ class Progress:
     message: str | None = None
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(Struct, frozen=True):
     """One call of a tool or prompt. ``items`` are the numbers of the items it is about, if it is about items."""
 
     alias: str
@@ -37,10 +36,11 @@ class Call:
     visit: int
     items: tuple[int, ...] | None = None
     on_progress: Callable[[Progress], None] | None = None
+    item_lists: tuple[str, ...] | None = None
+    """The arguments that have one entry per item, for a tool that takes inputs of any name."""
 
 
-@dataclass(frozen=True)
-class Timing:
+class Timing(Struct, frozen=True):
     """Where the time of a call went, in seconds.
 
     ``waiting`` for the server to be ready; ``server`` from the request's last byte to the first of the answer;
@@ -52,8 +52,7 @@ class Timing:
     transport: float = 0
 
 
-@dataclass(frozen=True)
-class CallResult:
+class CallResult(Struct, frozen=True):
     """What came back.
 
     ``value`` is, for a tool, its structured result (a mapping for every tool that names its outputs) or its text;
@@ -63,13 +62,16 @@ class CallResult:
     value: Any
     is_structured: bool = True
     timing: Timing | None = None
+    failed: Mapping[int, str] = field(default_factory=dict)
+    """Of a call about items: the places in its lists whose items failed, and why. The others are answered."""
+    warnings: tuple[str, ...] = ()
+    """What the tool says is odd about its result."""
 
 
 AskedKind = Literal["elicitation", "sampling"]
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """What a server asks while it works: the user to fill in a form (elicitation), or for a model's answer (sampling).
 
     ``request`` is all that it sent: ``requestedSchema`` is the JSON schema of the form, ``messages`` are the model's.
@@ -84,8 +86,7 @@ class Asked:
     """Gives the answer of the pipeline's own model to a sampling, where the pipeline has one."""
 
 
-@dataclass(frozen=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """The answer to what a server asked; ``reason`` says why it is refused.
 
     ``content`` is, of an accepted form, its values by name; of an accepted sampling, the text of the model's answer.
@@ -191,8 +192,7 @@ class Recorder(Protocol):
         """Nothing follows."""
 
 
-@dataclass(frozen=True)
-class Edit:
+class Edit(Struct, frozen=True):
     """A change made by hand: of a variable or one of its items, a parameter, an input, or a router's decision."""
 
     what: Literal["variable", "parameter", "input", "state"]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from workbench.pipeline.model import BranchStep, LoopStep, Pipeline, Step, ToolStep, quoted_state, walk
 
@@ -12,8 +13,7 @@ BlockKind = Literal["root", "loop", "router", "branch"]
 ROOT = ""
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(Struct, frozen=True):
     """Steps that run one after the other: the pipeline itself, a loop's body, a router's steps, or one branch."""
 
     path: str
@@ -23,8 +23,7 @@ class Block:
     state: str | None = None
 
 
-@dataclass(frozen=True)
-class Program:
+class Program(Struct, frozen=True):
     """All blocks by path (``""`` is the pipeline, ``4`` the loop at step 4, ``4.router``, ``4.continue``)."""
 
     pipeline: Pipeline

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from workbench.engine.cursor import Cursor, advance, enter, place_of, step_at
 from workbench.engine.edits import with_edit
@@ -18,8 +20,7 @@ from workbench.pipeline.model import ToolStep
 from workbench.pipeline.outline import Matches, Outline, every_step, matched, outline_of
 
 
-@dataclass
-class Restored:
+class Restored(Struct):
     """Timelines as far as they fit, and of each why its later visits do not; None where all do."""
 
     timelines: dict[int, Timeline] = field(default_factory=dict)

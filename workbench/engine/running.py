@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from dataclasses import asdict, replace
 from typing import Any, Literal
+
+from msgspec.structs import asdict, replace
 
 from workbench.engine import cursor as cursors
 from workbench.engine.breakpoints import When
@@ -207,6 +208,9 @@ class Running(Session):
         error = work.exception()
         if isinstance(error, ServerGone | ServerStartFailed):
             self._gone.add(step.alias)
+        if isinstance(error, StepError | ToolsError) and step.is_implied:
+            self._pass_over(step, visit, error)
+            return None
         if isinstance(error, StepError | ToolsError):
             stopped = self._fail(visit, str(error), "failed")
             await (self._publish() if self.breakpoints.on_failure else self._complete("failed"))
@@ -332,6 +336,7 @@ class Running(Session):
                 seconds=visit.seconds,
                 **(asdict(visit.timing) if visit.timing is not None else {}),
                 outputs=tuple(visit.saved),
+                failed=tuple(visit.failures),
                 warnings=visit.warnings,
                 provenance=visit.provenance,
                 follows_edit=visit.follows_edit,
@@ -347,6 +352,18 @@ class Running(Session):
         self._emit(VisitFailed(seconds=seconds, error=error, **self._failed.where()))
         why = error if reason == "failed" else f"{visit.name} was cancelled"
         return self._stop(reason, why, visit=visit.number)
+
+    def _pass_over(self, step: ToolStep, visit: Visit, error: Exception) -> None:
+        """Go on after a step that failed and that the file does not have: the run is as good without it."""
+        place = self.state.place
+        seconds = time.time() - visit.started
+        self._emit(VisitFailed(seconds=seconds, error=str(error), **(self.state.running or visit).where()))
+        reason = f"it failed, and the run is over all the same: {error}"
+        self._emit(StepSkipped(step=step.path, name=step.name, reason=reason, round=place.round, branch=place.branch))
+        self._failed = None
+        self.state = replace(self.state, running=None)
+        self._skipped.append(step.path)
+        self._move(cursors.advance(self.program, self.state.cursor, {}))
 
     async def _follow_routes(self, step: ToolStep) -> Stopped | None:
         """Send each item to its branch; a state without a branch stops here, where the decision can be mended."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from workbench.engine.cursor import Cursor, Place
 from workbench.engine.events import Stopped
@@ -16,8 +17,7 @@ Command = Literal["over", "into", "out", "continue"]
 StopReason = Literal["entry", "step", "breakpoint", "pause", "failed", "cancelled", "went back", "reloaded", "finished"]
 
 
-@dataclass(frozen=True)
-class State:
+class State(Struct, frozen=True):
     """All of a session at one moment, replaced as a whole: a reader on another thread never sees half of one.
 
     ``position`` is the number of visits of the timeline that lie before the cursor; ``length`` is how many it has.

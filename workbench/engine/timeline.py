@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from workbench.engine.cursor import Cursor
 from workbench.engine.pool import VariablePool
@@ -13,8 +14,7 @@ from workbench.engine.visit import Visit
 from workbench.pipeline.outline import Outline
 
 
-@dataclass(frozen=True)
-class Checkpoint:
+class Checkpoint(Struct, frozen=True):
     """All that is needed to go on: cursor, variables, parameters, memory lists, number of items.
 
     ``routes`` are what the router at the cursor decided (item -> state), where its branches have not begun.
@@ -29,8 +29,7 @@ class Checkpoint:
     skipped: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Moment:
+class Moment(Struct, frozen=True):
     """A visit, the checkpoint from which it was run, and the pool with what it wrote."""
 
     before: Checkpoint
@@ -38,16 +37,14 @@ class Moment:
     after: VariablePool
 
 
-@dataclass(frozen=True)
-class AsRun:
+class AsRun(Struct, frozen=True):
     """A timeline as it was run, with the outline of the pipeline of then."""
 
     timeline: Timeline
     outline: Outline
 
 
-@dataclass
-class Timeline:
+class Timeline(Struct):
     """One course of the run. A fork shares the moments before ``parent_visit`` with the timeline it left there."""
 
     number: int = 1
@@ -58,7 +55,7 @@ class Timeline:
     """Where it stood after its last visit."""
     as_run: AsRun | None = None
     """Set for one that is closed: ``moments`` are those that fit the pipeline of today, what runs on is a fork."""
-    _stateful: dict[str, list[int]] = field(default_factory=dict, repr=False)
+    _stateful: dict[str, list[int]] = field(default_factory=dict)
     """Server -> positions of the visits that changed its state, of the first ``_indexed`` that ran."""
     _indexed: int = 0
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 from workbench.engine.inputs import BoundInputs
 from workbench.engine.pool import Variable
@@ -14,8 +15,7 @@ VisitStatus = Literal["running", "finished", "failed", "cancelled"]
 Provenance = Literal["ran", "recorded"]
 
 
-@dataclass(frozen=True)
-class Visit:
+class Visit(Struct, frozen=True):
     """One execution of a step. Its number is unique in the session; a retry is a further attempt of it.
 
     ``saved`` are the variables it wrote, ``extra`` what the tool returned beyond its outputs, ``routes`` a router's
@@ -37,6 +37,8 @@ class Visit:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
     routes: Mapping[int, str] = field(default_factory=dict)
+    failures: Mapping[int, str] = field(default_factory=dict)
+    """The items that failed in it while others did not, and why (item -> reason)."""
     warnings: tuple[str, ...] = ()
     error: str | None = None
     started: float = 0

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from workbench.engine.bindings import Bindings
 from workbench.engine.events import Emit, VisitProgress, VisitStarted
+from workbench.engine.failures import in_words, split_off
 from workbench.engine.inputs import BoundInputs, Skip, bind_inputs
 from workbench.engine.outputs import Saving, outputs_of
 from workbench.engine.pool import VariablePool
@@ -22,16 +25,14 @@ from workbench.pipeline.binding import Binding
 from workbench.pipeline.model import ToolStep
 
 
-@dataclass(frozen=True)
-class Kept:
+class Kept(Struct, frozen=True):
     """A finished visit, and the pool with what it wrote."""
 
     visit: Visit
     pool: VariablePool
 
 
-@dataclass
-class Visiting:
+class Visiting(Struct):
     """What the visits of a session have in common: who runs them, and who hears of them."""
 
     bindings: Bindings
@@ -91,6 +92,7 @@ class Visiting:
         return tuple(repeated)
 
     def _call(self, binding: Binding, bound: BoundInputs, visit: Visit) -> Call:
+        takes_any = binding.declaration.more_inputs is not None
         return Call(
             alias=binding.step.alias,
             tool=binding.step.tool,
@@ -99,6 +101,7 @@ class Visiting:
             visit=visit.number,
             items=bound.items,
             on_progress=lambda progress: self._progress(visit, progress),
+            item_lists=bound.item_lists() if takes_any else None,
         )
 
     def _progress(self, visit: Visit, progress: Progress) -> None:
@@ -111,12 +114,14 @@ def keep_result(program: Program, binding: Binding, result: CallResult, at: Chec
     bound = visit.bound
     assert bound is not None
     values, extra = outputs_of(binding, result)
+    values, bound, failures = split_off(binding.step.name, values, bound, result.failed)
     routes: dict[int, str] = {}
     if binding.is_router:
         data, routes = read_routes(binding, values, bound.items or ())
         values = {**values, **data}
-    saving = Saving(program, binding, bound, at.cursor.items, _branch(visit), visit, at.pool)
+    saving = Saving(program, binding, bound, at.cursor.items is not None, _branch(visit), visit, at.pool, failures)
     saving.save(values)
+    warnings = [*([in_words(failures, len(visit.items or ()))] if failures else []), *result.warnings]
     finished = replace(
         visit,
         status="finished",
@@ -124,7 +129,8 @@ def keep_result(program: Program, binding: Binding, result: CallResult, at: Chec
         parameters=saving.parameters,
         extra=extra,
         routes=routes,
-        warnings=tuple(saving.warnings),
+        failures=failures,
+        warnings=(*warnings, *saving.warnings),
         seconds=time.time() - visit.started,
         timing=result.timing,
         is_stateful=visit.provenance == "ran" and (binding.declaration.stateful or not binding.outputs),

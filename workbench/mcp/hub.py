@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from types import MappingProxyType
+
+from msgspec.structs import replace
 
 from workbench.engine.events import Emit
 from workbench.engine.ports import Answering, Call, CallResult, ServerStartFailed

@@ -7,12 +7,12 @@ import json
 import random
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from fastmcp.exceptions import ToolError
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     import httpx2
@@ -22,8 +22,7 @@ _QUOTED = 200
 """How much of an answer that can't be used a message quotes, in characters."""
 
 
-@dataclass
-class JsonService:
+class JsonService(Struct):
     """One service. ``key_hint`` says where its key is set; ``concurrency`` is how many requests it gets at once."""
 
     name: str
@@ -35,8 +34,8 @@ class JsonService:
     """Seconds before the first retry; doubled for each further one."""
     timeout: float = 60.0
     """Seconds for one answer."""
-    _client: httpx2.AsyncClient | None = field(default=None, repr=False)
-    _gate: asyncio.Semaphore | None = field(default=None, repr=False)
+    _client: httpx2.AsyncClient | None = field(default=None)
+    _gate: asyncio.Semaphore | None = field(default=None)
 
     async def post(self, url: str, body: Mapping[str, Any]) -> Any:
         """The decoded answer. Raises ``ToolError``."""

@@ -8,7 +8,7 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -16,7 +16,7 @@ import yaml
 from fastmcp import FastMCP
 from fastmcp.prompts import Message, Prompt, PromptResult
 from fastmcp.server.dependencies import get_context
-from fastmcp.tools import Tool
+from fastmcp.tools import Tool, ToolResult
 from fastmcp.utilities.types import get_cached_typeadapter
 from mcp_types import PromptMessage
 
@@ -24,9 +24,34 @@ from workbench.mcp.description import describe, write_description
 from workbench.mcp.mishaps import telling_where
 from workbench.mcp.paths import find_file, output_path
 
-__all__ = ["Message", "PromptMessage", "ToolServer", "call_items", "find_file", "output_path", "report"]
+__all__ = [
+    "MarkedResult",
+    "Message",
+    "PromptMessage",
+    "ToolServer",
+    "call_item_lists",
+    "call_items",
+    "find_file",
+    "output_path",
+    "report",
+]
 
 _META = "ragwb"
+
+
+class MarkedResult(ToolResult):
+    """A tool's outputs with marks on them: items of the call that failed while others did not, and warnings.
+
+    ``failed`` has places in the call's lists (from 0) and the reason of each. Lists of outputs keep an entry there,
+    whatever it is: ``MarkedResult({"ans_ls": ["Oslo", None]}, failed={1: "the prompt is too long"})``.
+    """
+
+    def __init__(
+        self, outputs: Mapping[str, Any], *, failed: Mapping[int, str] | None = None, warnings: Sequence[str] = ()
+    ) -> None:
+        said = {"failed": {str(place): reason for place, reason in (failed or {}).items()}, "warnings": list(warnings)}
+        marks = {name: value for name, value in said.items() if value}
+        super().__init__(structured_content=dict(outputs), meta={_META: marks} if marks else None)
 
 
 class ToolServer(FastMCP[Any]):
@@ -34,8 +59,9 @@ class ToolServer(FastMCP[Any]):
 
     Further keywords of ``tool`` and ``prompt``: ``outputs_from="benchmark.key_map"`` (the outputs are the
     keys of that part of a parameter), ``whole=("table",)`` (outputs that are never item lists) and
-    ``stateful=True``. All others are FastMCP's. ``logger`` writes to stderr, from the level that the
-    environment's ``log_level`` names.
+    ``stateful=True``; of ``prompt`` also ``more_inputs="variables"`` (a step may give inputs of any name; those that
+    are no argument come as a map in that one). All others are FastMCP's. ``logger`` writes to stderr, from the level
+    that the environment's ``log_level`` names.
     """
 
     def __init__(self, name: str | None = None, instructions: str | None = None, **options: Any) -> None:
@@ -54,7 +80,7 @@ class ToolServer(FastMCP[Any]):
         **options: Any,
     ) -> Any:
         """Register a tool: ``@app.tool``, ``@app.tool(output=...)`` or ``app.tool(method, output=...)``."""
-        _add_meta(options, output, outputs_from, whole, stateful)
+        _add_meta(options, output=output, outputs_from=outputs_from, whole=list(whole), stateful=stateful)
         if stateful:
             hints = {"readOnlyHint": False, "idempotentHint": False}
             options.setdefault("annotations", hints)
@@ -72,13 +98,15 @@ class ToolServer(FastMCP[Any]):
         outputs_from: str | None = None,
         whole: Sequence[str] = (),
         stateful: bool = False,
+        more_inputs: str | None = None,
         **options: Any,
     ) -> Any:
         """Register a prompt, as ``tool`` does a tool.
 
         It may return text, or a list of texts, ``Message``s, ``PromptMessage``s and ``{"role", "content"}``.
         """
-        _add_meta(options, output, outputs_from, whole, stateful)
+        said = {"outputs_from": outputs_from, "whole": list(whole), "stateful": stateful, "more_inputs": more_inputs}
+        _add_meta(options, output=output, **said)
         if callable(name_or_fn):
             return super().prompt(_giving_messages(name_or_fn), **options)
         if isinstance(name_or_fn, str):
@@ -102,7 +130,7 @@ class ToolServer(FastMCP[Any]):
         """FastMCP's, with the arguments that the client had to send as JSON decoded again."""
         if not options.get("run_middleware", True):
             prompt = await self.get_prompt(name, version=options.get("version"))
-            arguments = _decoded(prompt, arguments)
+            arguments = _gathered(prompt, _decoded(prompt, arguments))
         return await super().render_prompt(name, arguments, **options)
 
     def run(self, transport: Any = None, show_banner: bool | None = False, **options: Any) -> None:
@@ -114,6 +142,12 @@ def call_items() -> tuple[int, ...] | None:
     """The numbers of the items that the running call is about; ``None`` if it is about no items."""
     items = _request_meta().get("items")
     return tuple(items) if isinstance(items, list) else None
+
+
+def call_item_lists() -> tuple[str, ...] | None:
+    """Which arguments of a prompt with ``more_inputs`` have one entry per item; ``None`` if the client does not say."""
+    names = _request_meta().get("item_lists")
+    return tuple(names) if isinstance(names, list) else None
 
 
 async def report(progress: float, total: float | None = None, message: str | None = None) -> None:
@@ -129,18 +163,9 @@ def _request_meta() -> dict[str, Any]:
     return (request.meta if request is not None else None) or {}
 
 
-def _add_meta(
-    options: dict[str, Any],
-    output: str | None,
-    outputs_from: str | None,
-    whole: Sequence[str],
-    stateful: bool,
-) -> None:
+def _add_meta(options: dict[str, Any], **said: Any) -> None:
     """Put what the dialect needs to know under ``meta["ragwb"]``, where a client finds it."""
-    said = {"output": output, "outputs_from": outputs_from, "whole": list(whole), "stateful": stateful}
-    ours = {name: value for name, value in said.items() if value}
-    if output is not None:
-        ours["output"] = output
+    ours = {name: value for name, value in said.items() if value or (name == "output" and value is not None)}
     if ours:
         options["meta"] = {**(options.get("meta") or {}), _META: ours}
 
@@ -186,6 +211,23 @@ def _text(content: Any) -> dict[str, str]:
         "type": "text",
         "text": content if isinstance(content, str) else json.dumps(content, ensure_ascii=False),
     }
+
+
+def _gathered(prompt: Prompt | None, arguments: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The arguments, those of other names as a map in the one that takes them."""
+    meta = (prompt.meta or {}) if prompt is not None else {}
+    into = (meta.get(_META) or {}).get("more_inputs")
+    if into is None or prompt is None or not arguments:
+        return arguments
+    known = {argument.name for argument in prompt.arguments or ()}
+    plain = {name: value for name, value in arguments.items() if name in known}
+    further = {name: value for name, value in arguments.items() if name not in known}
+    if not further:
+        return plain
+    if "encoded" not in _request_meta():  # another client, which has made text of lists without a word
+        further = {name: _fitting(value, list[Any]) for name, value in further.items()}
+    given = plain.get(into)
+    return {**plain, into: {**(given if isinstance(given, dict) else {}), **further}}
 
 
 def _decoded(prompt: Prompt | None, arguments: dict[str, Any] | None) -> dict[str, Any] | None:

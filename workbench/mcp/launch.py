@@ -6,9 +6,10 @@ import contextlib
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+
+from msgspec import Struct
 
 from workbench.mcp.fork_client import ForkServer, ForkServerGone, can_fork
 from workbench.mcp.process import Guard, ServerProcess, start_plainly
@@ -30,8 +31,7 @@ _BASIC = ("HOME", "LANG", "LC_*", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", 
 """What a server gets of the environment in any case."""
 
 
-@dataclass(frozen=True)
-class Launch:
+class Launch(Struct, frozen=True):
     """All that is needed to start one server."""
 
     command: tuple[str, ...]

@@ -10,9 +10,10 @@ import signal
 import subprocess
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct
 
 PIPE_BYTES = 1 << 20
 _F_SETPIPE_SZ = 1031  # Linux
@@ -36,8 +37,7 @@ class ServerProcess(Protocol):
         """The exit code once it has ended; ``-n`` if signal n ended it. Any number of callers may wait."""
 
 
-@dataclass(frozen=True)
-class Pipes:
+class Pipes(Struct, frozen=True):
     """Our ends of a server's standard streams, as file descriptors."""
 
     stdin: int

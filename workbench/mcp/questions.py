@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from workbench.engine.events import Emit, ServerAnswered, ServerAsked
 from workbench.engine.ports import Answering, Asked, AskedKind, Reply
@@ -17,8 +18,7 @@ _KINDS: dict[str, AskedKind] = {"elicitation/create": "elicitation", "sampling/c
 _REFUSED = -1
 
 
-@dataclass
-class Questions:
+class Questions(Struct):
     """The questions of one server. ``roots`` are the folders it may know of; without any, it is told of none.
 
     ``patience`` is that with its calls, which does not wear out while it waits for an answer.

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from workbench.engine.ports import CallResult
 from workbench.mcp.framing import decode, members
@@ -67,6 +68,7 @@ def _prompt(entry: Mapping[str, Any]) -> ToolDeclaration:
         outputs_from=ours.get("outputs_from"),
         whole=tuple(ours.get("whole") or ()),
         stateful=bool(ours.get("stateful")),
+        more_inputs=ours.get("more_inputs"),
         description=entry.get("description") or "",
     )
 
@@ -86,10 +88,23 @@ def tool_result(raw: msgspec.Raw, *, wrapped: bool) -> CallResult:
     parts = members(raw)
     if parts.get("isError") == msgspec.Raw(b"true"):
         raise ToolReportedError(own_words(_text(parts) or "the tool gave no reason"))
+    meta = decode(parts["_meta"]) if "_meta" in parts else {}
+    return replace(_value(parts, meta, wrapped=wrapped), **_marks(meta))
+
+
+def _marks(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """What a server of the kit says about its result: the items that failed, and warnings."""
+    said = meta.get("ragwb")
+    if not isinstance(said, dict):
+        return {}
+    failed = {int(place): str(reason) for place, reason in (said.get("failed") or {}).items()}
+    return {"failed": failed, "warnings": tuple(map(str, said.get("warnings") or ()))}
+
+
+def _value(parts: Mapping[str, msgspec.Raw], meta: Mapping[str, Any], *, wrapped: bool) -> CallResult:
     structured = _structured(parts)
     media = _media(parts)
     if structured is not None:
-        meta = decode(parts["_meta"]) if "_meta" in parts else {}
         wrapped = wrapped or bool((meta.get("fastmcp") or {}).get("wrap_result"))
         if media:
             return CallResult({"content": media, **structured})

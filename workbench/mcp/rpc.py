@@ -8,10 +8,10 @@ import itertools
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from workbench.engine.events import Emit, ServerOutput, WireMessage
 from workbench.engine.ports import Progress
@@ -44,8 +44,7 @@ Respond = Callable[[str, Any, int | None], Awaitable[Any]]
 """Answers what a server asks: method, params, and the visit under way. May raise ``RpcError``."""
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """The result of a request, not decoded yet; when the request was written, and when the answer's first byte came.
 
     Both are Unix seconds.
@@ -56,8 +55,7 @@ class Answer:
     came: float
 
 
-@dataclass
-class _Request:
+class _Request(Struct):
     answer: asyncio.Future[tuple[msgspec.Raw, float]]
     on_progress: Callable[[Progress], None] | None
 

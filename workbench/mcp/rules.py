@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from workbench.engine.ports import Answering, Asked, AskedKind, Reply
 
 
-@dataclass(frozen=True)
-class Rules:
+class Rules(Struct, frozen=True):
     """Answers by rule; see ``elicitation`` and ``sampling`` in ``pipeline/config.py``.
 
     ``user`` is whom `ask` means; ``model`` gives the answer of the pipeline's own model, where it has one.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from workbench.engine.ports import Asked, Call, CallResult, Reply, ToolsError
 from workbench.mcp.questions import text_of
@@ -12,8 +13,7 @@ from workbench.mcp.questions import text_of
 ALIAS, TOOL = "generation", "generate"
 
 
-@dataclass(frozen=True)
-class PipelineModel:
+class PipelineModel(Struct, frozen=True):
     """Answers by the tool ``generate`` of the server ``generation``, as a step of the pipeline would."""
 
     call: Callable[[Call], Awaitable[CallResult]]

@@ -5,11 +5,20 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from workbench import __version__
-from workbench.engine.events import Emit, ServerExited, ServerFailed, ServerReady, ServerStarting
+from workbench.engine.events import (
+    Emit,
+    ServerExited,
+    ServerFailed,
+    ServerOutput,
+    ServerReady,
+    ServerStarting,
+)
 from workbench.engine.ports import Answering, Call, CallResult, ServerGone, ServerStartFailed, Timing, ToolFailed
 from workbench.mcp import failures
 from workbench.mcp.framing import decode, encode
@@ -31,12 +40,14 @@ _PROTOCOL = "2025-11-25"
 _GRACE_SECONDS = 2.0
 _SHORT_GRACE_SECONDS = 0.3
 _LAST_WORDS_SECONDS = 1.0
+_SHUTDOWN_SECONDS = 10.0
+_SHUTS_DOWN = "vllm_shutdown"
+"""How the name of a tool ends that frees a model's memory."""
 
 Phase = Literal["idle", "starting", "ready", "failed", "exited"]
 
 
-@dataclass(frozen=True)
-class ServerStatus:
+class ServerStatus(Struct, frozen=True):
     """A server at one moment. ``since`` is when its phase began (Unix seconds)."""
 
     alias: str
@@ -45,11 +56,10 @@ class ServerStatus:
     pid: int | None = None
     code: int | None = None
     message: str = ""
-    stderr: tuple[str, ...] = field(default=(), repr=False)
+    stderr: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Seconds after which a start or a call is given up; ``None`` waits for ever."""
 
     start: float | None = None
@@ -70,6 +80,7 @@ class Server:
         self._is_reached = False
         self._wrapped: set[str] = set()
         self._ending = False
+        self._was_called = False
         self._status = ServerStatus(alias)
         self._ready: asyncio.Future[ServerDeclaration] = asyncio.get_running_loop().create_future()
         self._ready.add_done_callback(lambda ready: ready.cancelled() or ready.exception())
@@ -90,6 +101,7 @@ class Server:
         """Run one call. Raises ``ToolFailed``, ``ServerGone``, ``ServerStartFailed``."""
         asked = time.time()
         await self.declaration()
+        self._was_called = True
         try:
             async with self._patience.for_a_call():
                 return await self._call(call, asked)
@@ -112,9 +124,24 @@ class Server:
     async def stop(self) -> None:
         """End it, whatever it is doing. Nothing of it is left afterwards."""
         if not self._ending:
+            await self._shut_models_down()
             self._life.cancel()
         await asyncio.wait({self._life})
         self._refuse(f"server {self._alias!r} was stopped while it started", report=False)
+
+    async def _shut_models_down(self) -> None:
+        """Let a server that holds a model free it: the dialect calls its tool for that at the end."""
+        if not self._was_called or self._status.phase != "ready" or self._connection.busy:
+            return
+        for name in (await self.declaration()).tools:
+            if name.endswith(_SHUTS_DOWN):
+                try:
+                    async with asyncio.timeout(_SHUTDOWN_SECONDS):
+                        answer = await self._connection.request("tools/call", {"name": name, "arguments": {}})
+                    tool_result(answer.result, wrapped=False)
+                except (ConnectionLost, RpcError, TimeoutError, ToolReportedError, ValueError) as error:
+                    text = f"{name} failed at the end: {own_words(str(error)) or type(error).__name__}"
+                    self._emit(ServerOutput(server=self._alias, stream="stderr", text=text))
 
     # ---- its life
 
@@ -231,6 +258,8 @@ class Server:
     async def _call(self, call: Call, asked: float) -> CallResult:
         begun = time.time()
         meta: dict[str, Any] = {} if call.items is None else {"items": list(call.items)}
+        if call.item_lists is not None:
+            meta["item_lists"] = list(call.item_lists)
         if call.kind == "prompt":
             arguments, meta["encoded"] = _as_text(call.arguments)
             answer = await self._ask("prompts/get", call, arguments, meta)

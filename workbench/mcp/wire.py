@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from workbench.mcp.framing import Envelope
 
 
-@dataclass(frozen=True)
-class Outgoing:
+class Outgoing(Struct, frozen=True):
     """A message on its way to a server. A request has a method and a number, an answer only the number that it
     answers, a notification only a method."""
 

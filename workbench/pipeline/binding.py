@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from workbench.pipeline.declaration import ToolDeclaration
 from workbench.pipeline.model import (
@@ -26,8 +27,7 @@ RESULT = "result"
 """The one output of a tool that names none."""
 
 
-@dataclass(frozen=True)
-class Output:
+class Output(Struct, frozen=True):
     """One declared output and where it is kept: a variable, or a parameter of the step's server."""
 
     declared: str
@@ -36,8 +36,7 @@ class Output:
     is_whole: bool = False
 
 
-@dataclass(frozen=True)
-class Binding:
+class Binding(Struct, frozen=True):
     """A step, ready to be called."""
 
     step: ToolStep
@@ -52,8 +51,7 @@ class Binding:
         return self.declaration.annotation is None and self.declaration.outputs is None
 
 
-@dataclass(frozen=True)
-class Interface:
+class Interface(Struct, frozen=True):
     """A declaration compiled against the parameters of its server: argument -> source, and output names."""
 
     inputs: Mapping[str, InputSource]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from workbench.pipeline import yaml_nodes as nodes
 from workbench.pipeline.binding import AnnotationError, Interface, described_source, interface_of
@@ -18,8 +19,7 @@ from workbench.pipeline.prepare import Prepared
 from workbench.pipeline.project import ServerSource
 
 
-@dataclass
-class Built:
+class Built(Struct):
     """What a build gives: the content of both files, alias by alias in order of first use."""
 
     servers: dict[str, dict[str, Any]] = field(default_factory=dict)

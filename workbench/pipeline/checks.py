@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from workbench.pipeline.binding import AnnotationError, Binding, Interface, Output, interface_of
 from workbench.pipeline.declaration import Argument, ServerDeclaration, ToolDeclaration
@@ -25,8 +26,7 @@ from workbench.pipeline.problems import Position, Problem, nearest
 from workbench.pipeline.project import ServerSource
 
 
-@dataclass(frozen=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """The bindings of all steps whose tool is known (by step path), and every problem found."""
 
     bindings: Mapping[str, Binding]
@@ -53,8 +53,7 @@ def check(
     return _Checker(pipeline, declarations, parameters, sources, unread).check()
 
 
-@dataclass
-class _Checker:
+class _Checker(Struct):
     pipeline: Pipeline
     declarations: Mapping[str, ServerDeclaration]
     parameters: ParameterSet
@@ -66,11 +65,13 @@ class _Checker:
     produced: dict[str, str] = field(default_factory=dict)
     """Variables that an earlier step gives, each with that step's name."""
     warned: set[tuple[str, str]] = field(default_factory=set)
+    routers: set[str] = field(default_factory=set)
+    """The paths of the steps that decide where items go."""
     is_partial: bool = False
     """Whether an earlier step's outputs are not known, so that a variable may come from there."""
 
     def check(self) -> Checked:
-        self.routers = {
+        self.routers |= {
             step.router[-1].path for step in walk(self.pipeline.steps) if isinstance(step, BranchStep) and step.router
         }
         for step in self.pipeline.tool_steps():
@@ -134,7 +135,7 @@ class _Checker:
     def _inputs(self, step: ToolStep, declaration: ToolDeclaration, interface: Interface) -> dict[str, InputSource]:
         arguments = {argument.name: argument for argument in declaration.arguments}
         for name in step.inputs:
-            if name not in arguments and name not in interface.inputs:
+            if name not in arguments and name not in interface.inputs and declaration.more_inputs is None:
                 self._report(
                     step.place(f"input.{name}"),
                     step,
@@ -151,6 +152,9 @@ class _Checker:
                 bound[name] = source
         for name in interface.inputs.keys() - arguments.keys():
             bound[name] = interface.inputs[name]
+        if declaration.more_inputs is not None:
+            further = {name: source for name, source in step.inputs.items() if name not in arguments}
+            bound |= {n: s for n, s in further.items() if self._usable(step, Argument(n), s, is_given=True)}
         return bound
 
     def _given_inputs(self, step: ToolStep) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 import yaml
+from msgspec import Struct, field
 
 from workbench.pipeline import yaml_nodes as nodes
 from workbench.pipeline.files import composed, read_text, repeated_keys
@@ -26,20 +26,18 @@ class _Wrong(Exception):
     """A value is not what its key takes; ``str()`` is the end of a sentence that names the key."""
 
 
-@dataclass(frozen=True)
-class Key:
+class Key(Struct, frozen=True):
     """One key of the two files. ``default`` says in words what counts without it; ``places`` are the files it may
     stand in. ``read`` gives its value, or raises ``_Wrong``."""
 
     name: str
     meaning: str
     default: str
-    read: Callable[[nodes.Node, Path], Any] = field(repr=False)
+    read: Callable[[nodes.Node, Path], Any]
     places: tuple[Place, ...] = ("project", "user")
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """A value that is set, and where."""
 
     value: Any
@@ -47,8 +45,7 @@ class Setting:
     position: Position
 
 
-@dataclass(frozen=True)
-class Configuration:
+class Configuration(Struct, frozen=True):
     """All that is set, by full name (``servers.generation.python``); the project's file counts more than the user's."""
 
     settings: Mapping[str, Setting] = field(default_factory=dict)
@@ -245,8 +242,7 @@ KEYS = (
 _BY_NAME = {key.name: key for key in KEYS}
 
 
-@dataclass
-class _Reading:
+class _Reading(Struct):
     """One reading of one file; collects problems instead of stopping at the first."""
 
     place: Place

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 ToolKind = Literal["tool", "prompt"]
 
 
-@dataclass(frozen=True)
-class Argument:
+class Argument(Struct, frozen=True):
     """One argument of a tool, in the order of its signature."""
 
     name: str
@@ -18,8 +18,7 @@ class Argument:
     default: Any = None
 
 
-@dataclass(frozen=True)
-class ToolDeclaration:
+class ToolDeclaration(Struct, frozen=True):
     """A tool or prompt as its server (or its source text, or a ``server.yaml``) declares it.
 
     ``annotation`` is the dialect's ``"q_ls,top_k->ret_psg"``. ``inputs`` and ``outputs`` are set instead where a
@@ -38,11 +37,12 @@ class ToolDeclaration:
     whole: tuple[str, ...] = ()
     """Outputs that are never item lists, whatever their length."""
     stateful: bool = False
+    more_inputs: str | None = None
+    """The argument that takes inputs of any other name, as a map of name -> value."""
     description: str = ""
 
 
-@dataclass(frozen=True)
-class ServerDeclaration:
+class ServerDeclaration(Struct, frozen=True):
     """All that one server offers. ``complete`` is false where only part of it could be read without starting it."""
 
     alias: str

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import yaml
+from msgspec.structs import replace
 
 from workbench.pipeline import yaml_nodes as nodes
 from workbench.pipeline.declaration import Argument, ServerDeclaration, ToolDeclaration, ToolKind

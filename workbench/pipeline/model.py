@@ -3,36 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from workbench.pipeline.problems import Position
 
 
-@dataclass(frozen=True)
-class FromVariable:
+class FromVariable(Struct, frozen=True):
     """An input that is the value of a variable."""
 
     name: str
 
 
-@dataclass(frozen=True)
-class FromMemory:
+class FromMemory(Struct, frozen=True):
     """An input that is the memory list of a variable: one entry per save."""
 
     variable: str
 
 
-@dataclass(frozen=True)
-class FromParameter:
+class FromParameter(Struct, frozen=True):
     """An input that is a parameter of the step's server."""
 
     name: str
 
 
-@dataclass(frozen=True)
-class Literal:
+class Literal(Struct, frozen=True):
     """An input that is the value itself, as written."""
 
     value: Any
@@ -54,8 +51,7 @@ def source_of(name: str) -> InputSource:
     return FromVariable(name)
 
 
-@dataclass(frozen=True)
-class ToolStep:
+class ToolStep(Struct, frozen=True):
     """``alias.tool``, with the renames that are written under it."""
 
     path: str
@@ -67,6 +63,8 @@ class ToolStep:
     outputs: Mapping[str, str] = field(default_factory=dict)
     places: Mapping[str, Position] = field(default_factory=dict)
     """Where each key under ``input:`` (``"input.q_ls"``) and ``output:`` stands."""
+    is_implied: bool = False
+    """Whether the file does not have it, and the dialect adds it; its failure is told, and fails no run."""
 
     @property
     def name(self) -> str:
@@ -76,8 +74,7 @@ class ToolStep:
         return self.places.get(key, self.position)
 
 
-@dataclass(frozen=True)
-class LoopStep:
+class LoopStep(Struct, frozen=True):
     """``loop``: its steps, ``times`` times at most."""
 
     path: str
@@ -89,8 +86,7 @@ class LoopStep:
     name = "loop"
 
 
-@dataclass(frozen=True)
-class BranchStep:
+class BranchStep(Struct, frozen=True):
     """``branch``: a router decides for each item which of the branches it takes."""
 
     path: str
@@ -105,8 +101,7 @@ class BranchStep:
 Step = ToolStep | LoopStep | BranchStep
 
 
-@dataclass(frozen=True)
-class ServerEntry:
+class ServerEntry(Struct, frozen=True):
     """One entry under ``servers:``, or one of an MCP client's configuration, which then is ``file``.
 
     ``places`` says where each part of a map stands: ``url``, ``headers.Authorization``, ``args.0``.
@@ -119,8 +114,7 @@ class ServerEntry:
     file: Path | None = None
 
 
-@dataclass(frozen=True)
-class Pipeline:
+class Pipeline(Struct, frozen=True):
     """A pipeline file, read."""
 
     file: Path

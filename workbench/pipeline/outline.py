@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from workbench.pipeline.binding import described_source
 from workbench.pipeline.model import BranchStep, LoopStep, Pipeline, Step, ToolStep, quoted_state
@@ -12,8 +13,7 @@ Matches = dict[str, str]
 """Old step path -> new step path."""
 
 
-@dataclass(frozen=True)
-class OutlineStep:
+class OutlineStep(Struct, frozen=True):
     """A step: its path, its name (``server.tool``, ``loop``, ``branch``), and the rest of its text.
 
     ``blocks`` are the steps inside: of a loop under ``""``, of a branch under ``router`` and its states.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
+from msgspec import Struct, field
 
 from workbench.pipeline import yaml_nodes as nodes
 from workbench.pipeline.environment import Environment
@@ -17,8 +17,7 @@ from workbench.pipeline.problems import PipelineError, Position, Problem, close_
 from workbench.pipeline.project import ServerSource
 
 
-@dataclass(frozen=True)
-class ParameterValue:
+class ParameterValue(Struct, frozen=True):
     """One parameter. ``origin`` says which file or option gave it; ``missing`` names unset environment variables."""
 
     value: Any
@@ -26,8 +25,7 @@ class ParameterValue:
     missing: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class AddedParameter:
+class AddedParameter(Struct, frozen=True):
     """A parameter that the server's own file does not have: it must be one that a tool or a step knows."""
 
     alias: str
@@ -38,8 +36,7 @@ class AddedParameter:
     """The ``--set`` that added it, without its value, which may be a secret; empty where a file did."""
 
 
-@dataclass(frozen=True)
-class ParameterSet:
+class ParameterSet(Struct, frozen=True):
     """The parameters of every server (alias -> name -> value) and the files that were looked at."""
 
     values: Mapping[str, Mapping[str, ParameterValue]] = field(default_factory=dict)
@@ -79,8 +76,7 @@ def load_parameters(
     return ParameterSet(loading.values, file, tuple(loading.added), frozenset(loading.unread)), loading.problems
 
 
-@dataclass
-class _Loading:
+class _Loading(Struct):
     """One merge of all parameters; mistakes are collected, and what can be read counts."""
 
     pipeline: Pipeline

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from workbench.pipeline.checks import Checked, check
 from workbench.pipeline.config import Configuration, load_config
 from workbench.pipeline.declaration import ServerDeclaration
 from workbench.pipeline.description import completed
 from workbench.pipeline.environment import Environment
+from workbench.pipeline.implied import with_memory_saved
 from workbench.pipeline.mcp_config import read_mcp_config
 from workbench.pipeline.model import Pipeline
 from workbench.pipeline.parameters import ParameterSet, load_parameters
@@ -22,8 +25,7 @@ from workbench.pipeline.server_entries import source_of_entry
 from workbench.pipeline.static_source import read_declaration
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """With what a pipeline was prepared, besides its file."""
 
     param_file: str | None
@@ -31,8 +33,7 @@ class Asked:
     mcp_config: str | None
 
 
-@dataclass(frozen=True)
-class Prepared:
+class Prepared(Struct, frozen=True):
     """A pipeline with its project folder, servers, parameters, and bindings as far as they are known."""
 
     pipeline: Pipeline
@@ -107,6 +108,9 @@ def prepare(
     problems += found
     declarations = _declarations(sources, problems)
     checked = check(pipeline, declarations, parameters, sources, reading.unread)
+    pipeline = with_memory_saved(pipeline, checked, declarations, parameters)
+    if pipeline is not reading.pipeline:
+        checked = check(pipeline, declarations, parameters, sources, reading.unread)
     if checks:
         problems += checked.problems
     if any(not problem.is_warning for problem in problems):

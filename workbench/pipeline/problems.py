@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 
-@dataclass(frozen=True, order=True)
-class Position:
+
+class Position(Struct, frozen=True, order=True):
     """A place in a file; both count from 1."""
 
     line: int
     column: int
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """One mistake: what is wrong and what to do, and where."""
 
     file: Path

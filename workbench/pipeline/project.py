@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct, field
 
 from workbench.pipeline.problems import close_names, did_you_mean
 
@@ -34,17 +35,19 @@ Transport = Literal["auto", "http", "sse"]
 """Of an address: streamable HTTP, the older HTTP+SSE, or the first of the two that works."""
 
 
-@dataclass(frozen=True)
-class RemoteAddress:
+class RemoteAddress(Struct, frozen=True):
     """A server that runs elsewhere. Its headers go to no other server."""
 
-    url: str = field(repr=False)
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict)
     transport: Transport = "auto"
 
+    def __repr__(self) -> str:
+        """Without what may be secret."""
+        return f"RemoteAddress({self.transport!r})"
 
-@dataclass(frozen=True)
-class ServerSource:
+
+class ServerSource(Struct, frozen=True):
     """Where a server comes from and how its process is started, or where it is reached.
 
     ``script`` is set for a Python server, ``command`` for a mapping with a command of its own, ``address`` for one
@@ -58,9 +61,9 @@ class ServerSource:
     cwd: Path
     script: Path | None = None
     command: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    env: Mapping[str, str] = field(default_factory=dict)
     address: RemoteAddress | None = None
-    secrets: frozenset[str] = field(default=frozenset(), repr=False)
+    secrets: frozenset[str] = frozenset()
     parameter_file: Path | None = None
     description_file: Path | None = None
     """A ``server.yaml`` beside the server."""
@@ -68,6 +71,10 @@ class ServerSource:
     """The interpreter that the configuration names for it."""
     passed_env: tuple[str, ...] | None = None
     """Patterns of the environment variables it gets beyond the basic ones; None is all."""
+
+    def __repr__(self) -> str:
+        """Without what may be secret."""
+        return f"ServerSource({self.alias!r}, {self.entry!r}, {self.origin!r})"
 
 
 def is_shipped(source: ServerSource) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
+from msgspec import Struct
 
 from workbench.pipeline import yaml_nodes as nodes
 from workbench.pipeline.files import composed, read_text, repeated_key, repeated_keys
@@ -29,8 +29,7 @@ from workbench.pipeline.problems import PipelineError, Position, Problem, neares
 TOP_LEVEL_KEYS = ("servers", "pipeline", "items", "whole")
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """A pipeline as far as it can be read, and every mistake of the file's own.
 
     What can't be read has a step of no server (alias ``""``) in its place; ``unread`` are the paths of those steps of

@@ -13,7 +13,7 @@ from workbench.pipeline.declaration import Argument, ToolDeclaration, ToolKind
 from workbench.pipeline.source_tree import Function, SourceTree, last_name
 
 KINDS: dict[str, ToolKind] = {"tool": "tool", "prompt": "prompt"}
-_TEXT_OPTIONS = ("name", "output", "outputs_from")
+_TEXT_OPTIONS = ("name", "output", "outputs_from", "more_inputs")
 _OTHER_OPTIONS = {"description", "title", "tags", "icons", "annotations", "output_schema", "timeout"}
 """Options that change nothing of what a tool takes and gives."""
 
@@ -131,6 +131,7 @@ def _declaration(name: str, kind: ToolKind, function: Function, options: dict[st
         outputs_from=options.get("outputs_from"),
         whole=(whole,) if isinstance(whole, str) else tuple(whole),
         stateful=options.get("stateful", False),
+        more_inputs=options.get("more_inputs"),
         description=ast.get_docstring(function) or "",
     )
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+
+from msgspec import Struct, field
 
 from workbench.pipeline.files import read_text
 from workbench.pipeline.fingerprint import differences, fingerprints, source_files
@@ -33,8 +34,7 @@ _WAYS: tuple[tuple[str, Callable[[ServerSource], Any]], ...] = (
 """What may be another at a server that is started or reached otherwise: its values may be secret, and are not shown."""
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """A pipeline as its files were read, with what tells whether they were saved since."""
 
     prepared: Prepared
@@ -42,8 +42,7 @@ class Reading:
     stamps: Mapping[Path, Stamp]
 
 
-@dataclass(frozen=True)
-class Saved:
+class Saved(Struct, frozen=True):
     """What saving did to a pipeline that is open.
 
     ``added``, ``removed`` and ``changed`` are steps (the latter as they are now); ``parameters`` are ``server.name``;

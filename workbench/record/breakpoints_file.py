@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from dataclasses import asdict
 from pathlib import Path
 
 import msgspec
@@ -47,8 +46,7 @@ class BreakpointsFile:
             self.path.unlink(missing_ok=True)
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        outline = [asdict(step) for step in self._outline]
-        content = {"pipeline": self._pipeline, "outline": outline, "kept": asdict(kept)}
+        content = {"pipeline": self._pipeline, "outline": self._outline, "kept": kept}
         draft = self.path.with_suffix(f".{os.getpid()}")
         try:
             with open(os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb") as file:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import msgspec
+from msgspec import Struct, field
 
 from workbench.pipeline.fingerprint import fingerprints
 from workbench.pipeline.outline import Outline, outline_of
@@ -18,8 +18,7 @@ from workbench.record.values import pack, unpack
 Parameters = Mapping[str, Mapping[str, ParameterValue]]
 
 
-@dataclass(frozen=True)
-class PipelineThen:
+class PipelineThen(Struct, frozen=True):
     """``parameters`` (alias -> name -> value) are masked where they are secret; ``fingerprints`` are of all it uses."""
 
     text: str = ""
@@ -36,7 +35,7 @@ class PipelineThen:
         return cls(redactor.text(prepared.pipeline.text), outline_of(prepared.pipeline), masked, fingerprints(prepared))
 
     def content(self) -> bytes:
-        return pack(asdict(self))
+        return pack(msgspec.to_builtins(self))
 
     def begin_parameters(self, now: Parameters, redactor: Redactor) -> Parameters:
         """What a run began with: as it was kept; a secret, of which only the mask was, is taken from those of today."""

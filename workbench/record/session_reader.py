@@ -5,12 +5,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import msgspec
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from workbench.engine.breakpoints import Breakpoint, KeptBreakpoints, Watch
 from workbench.engine.cursor import Cursor
@@ -38,8 +39,7 @@ class SessionUnreadable(Exception):
     """The file is no session, or not one that can be read; ``str()`` says why and what to do."""
 
 
-@dataclass(frozen=True)
-class SavedSession:
+class SavedSession(Struct, frozen=True):
     """A session as its file tells it. The end of each timeline has the edits that came after its last visit."""
 
     path: Path
@@ -122,8 +122,7 @@ def _words(error: Exception) -> str:
     return f"{error.args[0]} is not there" if isinstance(error, KeyError) else str(error)
 
 
-@dataclass
-class _Reading:
+class _Reading(Struct):
     """One reading of one file."""
 
     path: Path
@@ -245,6 +244,7 @@ class _Reading:
             parameters=content["parameters"],
             extra=content["extra"],
             routes=dict(content["routes"]),
+            failures=dict(content.get("failures", ())),
             warnings=tuple(content["warnings"]),
             started=content["started"],
             seconds=content["seconds"],
@@ -317,4 +317,5 @@ def _after(pool: VariablePool, visit: Visit, content: Mapping[str, Any]) -> Vari
     alias = visit.name.partition(".")[0]
     for name, value in visit.parameters.items():
         pool = pool.with_parameter(alias, name, value, f"{WRITTEN}{visit.name}, visit {visit.number}")
-    return replace(pool, variables=variables, count=content["count"], counted_by=content["counted_by"])
+    pool = replace(pool, variables=variables, count=content["count"], counted_by=content["counted_by"])
+    return pool.with_failed(visit.failures)

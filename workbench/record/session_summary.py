@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 import msgspec
+from msgspec import Struct
 
 from workbench.engine.values import count_of
 from workbench.record.session_schema import is_session
@@ -21,8 +21,7 @@ order by type = 'stopped' desc, seq desc limit 1
 """
 
 
-@dataclass(frozen=True)
-class SessionSummary:
+class SessionSummary(Struct, frozen=True):
     """The pipeline of a session, how many visits it keeps, and where it stands, in words."""
 
     pipeline: str

@@ -12,11 +12,11 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import asdict
 
 from workbench.engine.breakpoints import KeptBreakpoints
 from workbench.engine.entries import differing

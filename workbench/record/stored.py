@@ -34,6 +34,7 @@ def visit_content(moment: Moment, saved: Mapping[str, int]) -> bytes:
             "parameters": dict(visit.parameters),
             "extra": dict(visit.extra),
             "routes": list(visit.routes.items()),
+            "failures": list(visit.failures.items()),
             "warnings": visit.warnings,
             "started": visit.started,
             "seconds": visit.seconds,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
 import msgspec
 import zstandard
+from msgspec import Struct
 
 from workbench.engine.values import UNSET, Message
 
@@ -25,8 +25,7 @@ _REFERENCE = 255
 _UNSET_EXTENSION = 1
 
 
-@dataclass(frozen=True)
-class Stored:
+class Stored(Struct, frozen=True):
     """One value: its hash, how it is encoded, and its bytes."""
 
     hash: bytes

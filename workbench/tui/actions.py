@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from msgspec import Struct
 from textual.binding import Binding
 from textual.keys import format_key
 
 
-@dataclass(frozen=True)
-class Action:
+class Action(Struct, frozen=True):
     """A command. ``keys`` are Textual's names for them; ``label`` is its word in the footer, if it stands there."""
 
     name: str

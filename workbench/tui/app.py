@@ -8,11 +8,11 @@ import os
 import signal
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from msgspec import Struct
 from textual.command import Provider
 from textual.driver import Driver
 from textual.message import Message
@@ -47,8 +47,7 @@ _WARNINGS_SHOWN = 3
 _NOTES_SHOWN = 5
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """How a session on the screen ended: the exit code, the memory file it left, and whether it was left midway."""
 
     code: int

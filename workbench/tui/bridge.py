@@ -9,8 +9,9 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from workbench.engine.debugger import Debugger
 from workbench.engine.events import Emit, Event, RunFinished, ServerFailed, Stopped
@@ -24,21 +25,18 @@ FLUSH_SECONDS = 0.1
 _FOR_THE_USER = (CommandRefused, ToolsError, StepError, PipelineError, OSError)
 
 
-@dataclass(frozen=True)
-class CommandFailed:
+class CommandFailed(Struct, frozen=True):
     """A command came to nothing. ``bug`` is set where it was no fault of the user's, of a pipeline or a server."""
 
     message: str
     bug: BaseException | None = None
 
 
-@dataclass(frozen=True)
-class CommandDone:
+class CommandDone(Struct, frozen=True):
     """A command came to its end; what it changed may be seen now."""
 
 
-@dataclass(frozen=True)
-class QuestionsChanged:
+class QuestionsChanged(Struct, frozen=True):
     """A server asks the user something, or does not wait for the answer any more."""
 
 

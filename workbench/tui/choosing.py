@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from textual import on, work
 from textual.app import ComposeResult
 
@@ -17,8 +17,7 @@ from workbench.tui.bars import Bar
 from workbench.tui.rows import Part, Row, RowsView
 
 
-@dataclass(frozen=True)
-class Offer:
+class Offer(Struct, frozen=True):
     """A file to open. ``about`` looks into it for what is to be known of it, which may take a moment."""
 
     kind: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import islice
+
+from msgspec import Struct
 
 from workbench.tui.differences import Difference, text_of, text_pieces
 from workbench.tui.flow import flowed
@@ -18,8 +19,7 @@ _WRITTEN = {"=": ("{}", ""), "-": ("[-{}-]", "bad"), "+": ("{{+{}+}}", "good"), 
 """How each stretch of a text is written, and its look: signs, so that no colour is needed to read it."""
 
 
-@dataclass(frozen=True)
-class DiffLine:
+class DiffLine(Struct, frozen=True):
     """A line before it is wrapped."""
 
     parts: tuple[Part, ...]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import takewhile
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from workbench.engine.entries import is_same
 from workbench.engine.values import Message
@@ -27,8 +28,7 @@ Piece = tuple[Sign, str]
 """A stretch of text that both have (``=``), only the old one (``-``), or only the new; ``…`` tells of what is cut."""
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """One place at which two values differ; ``ABSENT`` stands where there is nothing."""
 
     place: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from workbench.engine.expressions import ExpressionError, check_expression
 from workbench.engine.state import CommandRefused
@@ -12,16 +13,14 @@ from workbench.tui.bridge import EngineThread
 from workbench.tui.model import Model
 
 
-@dataclass(frozen=True)
-class Evaluated:
+class Evaluated(Struct, frozen=True):
     """What an expression came to: a value, or why it has none."""
 
     value: Any = None
     error: str | None = None
 
 
-@dataclass(frozen=True)
-class ExpressionRow:
+class ExpressionRow(Struct, frozen=True):
     """Marks the row of an expression."""
 
     text: str

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from workbench.engine.pool import VariablePool
 from workbench.engine.values import Message
 
 
-@dataclass(frozen=True)
-class FoundItem:
+class FoundItem(Struct, frozen=True):
     """An item, and the list in which it holds what was sought, with some of the text around it."""
 
     item: int

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Any
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from textual.app import App
 from textual.keys import Keys, _character_to_key
 
@@ -21,8 +22,7 @@ _IN_LISTS = frozenset(
 _MODIFIERS = {"ctrl": "ctrl", "control": "ctrl", "^": "ctrl", "shift": "shift", "alt": "alt", "meta": "alt"}
 
 
-@dataclass(frozen=True)
-class Keymap:
+class Keymap(Struct, frozen=True):
     """``chosen`` has keys in Textual's names, by the commands' names in the configuration."""
 
     chosen: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from textual.widget import Widget
 
 from workbench.tui.remembered import remember, remembered
@@ -13,8 +13,7 @@ from workbench.tui.remembered import remember, remembered
 NARROWEST, LOWEST = 14, 4
 
 
-@dataclass(frozen=True)
-class Edge:
+class Edge(Struct, frozen=True):
     """The edge between two neighbours: those of a row of panes, or the two rows. ``sizes`` are those it began with."""
 
     row: Sequence[Widget]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from workbench.engine.cursor import step_at
 from workbench.engine.debugger import Debugger
@@ -48,8 +50,7 @@ Clock = Callable[[], float]
 ServerPhase = Literal["starting", "ready", "failed", "exited"]
 
 
-@dataclass(frozen=True)
-class ServerState:
+class ServerState(Struct, frozen=True):
     """A server as its events tell of it."""
 
     alias: str
@@ -59,8 +60,7 @@ class ServerState:
     message: str = ""
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One line of the timeline: a visit, or what happened between two."""
 
     event: Event

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from workbench.engine.breakpoints import Breakpoint
 from workbench.engine.program import branch_path, router_path
@@ -26,14 +28,13 @@ _SIGNS = {
 }
 
 
-@dataclass(frozen=True)
-class TreeRow:
+class TreeRow(Struct, frozen=True):
     """A step, or the heading of one branch (``state`` is set) or of a router."""
 
     step: Step
     depth: int
     number: str
-    """Its path, within the branch it stands in."""
+    """Its path, within the branch it stands in; what stands there for a step that the file does not have."""
     state: str | None = None
     is_router: bool = False
 
@@ -144,7 +145,8 @@ class PipelineTree(RowsView):
 
 def _rows(steps: tuple[Step, ...], depth: int, block: str = "") -> Iterator[TreeRow]:
     for step in steps:
-        yield TreeRow(step, depth, step.path.removeprefix(block))
+        is_implied = isinstance(step, ToolStep) and step.is_implied
+        yield TreeRow(step, depth, "after the run" if is_implied else step.path.removeprefix(block))
         if isinstance(step, LoopStep):
             yield from _rows(step.steps, depth + 1, block)
         elif isinstance(step, BranchStep):

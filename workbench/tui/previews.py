@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from workbench.engine.preview import beginning
 from workbench.engine.values import UNSET, Message, shape
@@ -13,8 +14,7 @@ from workbench.record.memory_file import UNSET_TEXT
 from workbench.tui.text import fit
 
 
-@dataclass(frozen=True)
-class NoValue:
+class NoValue(Struct, frozen=True):
     """Stands where there is no value, and says why."""
 
     why: str

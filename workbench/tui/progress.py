@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from workbench.engine.cursor import Cursor
 from workbench.engine.events import (
@@ -25,8 +27,7 @@ from workbench.pipeline.model import LoopStep
 StepStatus = Literal["not reached", "running", "done", "skipped", "failed", "cancelled"]
 
 
-@dataclass(frozen=True)
-class StepProgress:
+class StepProgress(Struct, frozen=True):
     """One step of the tree. ``round`` and ``times`` are a loop's; ``taken`` says how many items each branch took."""
 
     status: StepStatus = "not reached"

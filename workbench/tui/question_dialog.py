@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from msgspec import Struct
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -23,8 +23,7 @@ HASTE_SECONDS = 0.4
 """A key pressed so soon after a question came up was meant for what was there before."""
 
 
-@dataclass(frozen=True)
-class Asking:
+class Asking(Struct, frozen=True):
     """A question on its way to the user. ``who`` says which server asks, and when; ``mask`` masks secrets in texts.
 
     ``settle`` takes the answer, or None where the user wants to look around first.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from workbench.pipeline.model import Step, ToolStep
 from workbench.pipeline.prepare import Prepared
@@ -12,8 +13,7 @@ from workbench.pipeline.prepare import Prepared
 READ_CHARACTERS = 2_000_000
 
 
-@dataclass(frozen=True)
-class Code:
+class Code(Struct, frozen=True):
     """A file's lines, and those of the function that was sought: from 1, empty where it is not in the file."""
 
     name: str

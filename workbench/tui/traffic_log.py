@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from workbench.engine.events import Event, ServerExited, ServerFailed, ServerOutput, ServerReady, WireMessage
 
@@ -11,8 +13,7 @@ KEPT_LINES = 120_000
 KEPT_BYTES = 64_000_000
 
 
-@dataclass(frozen=True)
-class TrafficLine:
+class TrafficLine(Struct, frozen=True):
     """One message, one line of output, or one turn in a server's life. ``seconds`` is that of an answer's pair."""
 
     event: Event

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from msgspec import Struct
 from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 
@@ -23,8 +23,7 @@ _NAME = 40
 Path = tuple[int | str, ...]
 
 
-@dataclass(frozen=True)
-class Root:
+class Root(Struct, frozen=True):
     """A named value. ``notes`` stand at the right edge; the first of them go where there is no room for all.
 
     ``key`` tells it from others of the same name.
@@ -38,15 +37,14 @@ class Root:
     key: Any = None
 
 
-@dataclass(frozen=True)
-class Node:
+class Node(Struct, frozen=True):
     """One row: a root, an entry of a value, or a page of entries (``first`` to ``last``) of a long list."""
 
     root: Root
     path: Path
     value: Any
     label: str
-    pages: tuple[tuple[int, int], ...] = field(default=())
+    pages: tuple[tuple[int, int], ...] = ()
 
     @property
     def depth(self) -> int:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import Struct
 
 from workbench.engine.pool import Variable
 from workbench.tui.expressions import Evaluated, ExpressionRow, Expressions
@@ -18,15 +19,13 @@ from workbench.tui.values_view import Path, Root, ValuesView
 _NOTHING = "no variable has been written yet"
 
 
-@dataclass(frozen=True)
-class ParametersOf:
+class ParametersOf(Struct, frozen=True):
     """Marks the row that holds a server's parameters."""
 
     alias: str
 
 
-@dataclass(frozen=True)
-class ParameterAt:
+class ParameterAt(Struct, frozen=True):
     """A parameter, or by its path an entry in it."""
 
     alias: str

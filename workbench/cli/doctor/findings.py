@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from workbench.engine.visible import one_line
 
@@ -13,8 +15,7 @@ State = Literal["ok", "missing", "wrong"]
 _MARKS = {"ok": "   ", "missing": " - ", "wrong": " ! "}
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One thing that was looked at. ``missing``: it is not there and need not be; ``wrong``: nothing goes without it.
 
     ``value`` says what was found, ``advice`` what to do or what it is for; ``details`` are lines below it.

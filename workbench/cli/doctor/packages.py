@@ -8,8 +8,9 @@ import platform
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from workbench import __version__
 from workbench.cli.doctor.findings import Finding
@@ -19,8 +20,7 @@ from workbench.pipeline.project import shipped_folder
 _SHOWN_MODELS = 5
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(Struct, frozen=True):
     """A package that ragwb does without; ``requirement`` is what an installer is given for it."""
 
     module: str

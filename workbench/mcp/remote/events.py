@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
 
 import httpx2
+from msgspec import Struct
 
 from workbench.mcp.framing import LineSplitter
 
 
-@dataclass(frozen=True)
-class StreamEvent:
+class StreamEvent(Struct, frozen=True):
     """One event; its first byte came at ``started`` (Unix seconds). ``retry`` is in seconds."""
 
     kind: str

@@ -6,10 +6,10 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
 
 import httpx2
 import msgspec
+from msgspec import Struct
 
 from workbench.mcp.framing import decode, read_envelope
 from workbench.mcp.remote.events import events_of
@@ -28,8 +28,7 @@ _LAST_EVENTS_SECONDS = 1.0
 WhenRefused = Callable[[Outgoing, Refused], Awaitable[None]]
 
 
-@dataclass
-class _Stream:
+class _Stream(Struct):
     """What is known of one stream of events, over all connections that carry it; ``number`` is the request that it
     answers, if it answers one."""
 

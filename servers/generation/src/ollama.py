@@ -1,0 +1,144 @@
+"""Ollama by its own API: which models it has, pulling one, keeping it loaded, structured answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from answer import Answer, GenerationError
+from backend import Backend, Messages, OnProgress, OnToken, Schema
+from refusals import Refused, Retrying
+from shortening import length
+
+from workbench.mcp.json_http import quoted, retry_after, server_words
+
+_OWN = ("think", "keep_alive", "format", "tools", "logprobs")
+"""Fields of a request; all others are options of the model."""
+_NAMES = {"max_tokens": "num_predict", "max_completion_tokens": "num_predict"}
+"""What OpenAI's parameters are called here."""
+
+
+class Ollama(Backend):
+    """The backend ``ollama``."""
+
+    takes_images = True
+
+    def __init__(self, configs: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+        """Raises ``GenerationError`` without a model name."""
+        import httpx2
+
+        if not configs.get("model_name"):
+            raise GenerationError("the backend ollama needs generation.backend_configs.ollama.model_name")
+        url = str(configs.get("base_url") or "http://127.0.0.1:11434").removesuffix("/").removesuffix("/v1")
+        self.concurrency = max(1, int(configs.get("concurrency") or 1))
+        self.identity = f"ollama {url} {configs['model_name']}"
+        self._model = str(configs["model_name"])
+        self._pulls = bool(configs.get("pull"))
+        self._fields = {name: value for name, value in options.items() if name in _OWN}
+        self._options = {_NAMES.get(name, name): value for name, value in options.items() if name not in _OWN}
+        if configs.get("num_ctx"):
+            self._options["num_ctx"] = int(configs["num_ctx"])
+        if configs.get("keep_alive") is not None:
+            self._fields["keep_alive"] = configs["keep_alive"]
+        self._retrying = Retrying.of("ollama", f"{url}, model {self._model}", configs)
+        self._client = httpx2.AsyncClient(base_url=url, timeout=float(configs.get("timeout") or 600))
+
+    async def prepare(self, on_progress: OnProgress) -> None:
+        """See that the model is there; pull it where that is wished."""
+        listed = await self._retrying.ask(lambda: self._get("/api/tags"), "all", 0)
+        there = [str(entry.get("name")) for entry in listed.get("models") or ()]
+        if self._model in there or f"{self._model}:latest" in there:
+            return
+        if not self._pulls:
+            raise GenerationError(
+                f"Ollama has no model {self._model}; it has {', '.join(there) or 'none'}. Get it: "
+                f"`ollama pull {self._model}`, or set generation.backend_configs.ollama.pull to true"
+            )
+        async for state in self._lines("/api/pull", {"model": self._model, "stream": True}):
+            total = float(state.get("total") or 0)
+            await on_progress(float(state.get("completed") or 0), total, str(state.get("status") or ""))
+
+    async def answer(self, messages: Messages, label: str, schema: Schema | None, on_token: OnToken | None) -> Answer:
+        body = {
+            "model": self._model,
+            "messages": [_message(message) for message in messages],
+            "stream": on_token is not None,
+            "options": self._options,
+            **self._fields,
+        }
+        if schema is not None:
+            body["format"] = dict(schema)
+        return await self._retrying.ask(lambda: self._request(body, on_token), label, length(messages))
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+    async def _request(self, body: Mapping[str, Any], on_token: OnToken | None) -> Answer:
+        """One request. Raises ``Refused``."""
+        tokens: list[str] = []
+        thoughts: list[str] = []
+        async for line in self._lines("/api/chat", body):
+            message = line.get("message") or {}
+            thoughts.append(message.get("thinking") or "")
+            if token := message.get("content"):
+                tokens.append(token)
+                if on_token is not None:
+                    await on_token(token)
+            if line.get("done"):
+                counts = (line.get("prompt_eval_count"), line.get("eval_count"))
+                return Answer("".join(tokens), "".join(thoughts), line.get("done_reason"), *counts)
+        raise Refused(f"the stream ended after {len(''.join(tokens))} characters, without a word of its end")
+
+    async def _get(self, path: str) -> dict[str, Any]:
+        async with self._opened("GET", path, None) as response:
+            return _decoded((await response.aread()).decode(errors="replace"))
+
+    async def _lines(self, path: str, body: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
+        """The JSON objects of an answer, one a line. Raises ``Refused``."""
+        async with self._opened("POST", path, body) as response:
+            async for line in response.aiter_lines():
+                if line.strip():
+                    yield _decoded(line)
+
+    @asynccontextmanager
+    async def _opened(self, method: str, path: str, body: Mapping[str, Any] | None) -> AsyncIterator[Any]:
+        import httpx2
+
+        try:
+            async with self._client.stream(method, path, json=body) as response:
+                if not response.is_success:
+                    words = server_words((await response.aread()).decode(errors="replace"))
+                    wait = retry_after(response.headers.get("retry-after"))
+                    raise Refused(words, status=response.status_code, retry_after=wait)
+                yield response
+        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+            raise Refused(str(error), reached=False) from error
+        except httpx2.HTTPError as error:
+            raise Refused(str(error) or type(error).__name__) from error
+
+
+def _decoded(line: str) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except ValueError as error:
+        raise Refused(f"it did not answer with JSON, but with {quoted(line)}") from error
+    if not isinstance(value, dict):
+        raise Refused(f"it answered {quoted(line)}")
+    if value.get("error"):
+        raise Refused(str(value["error"]), status=500)
+    return value
+
+
+def _message(message: Mapping[str, Any]) -> dict[str, Any]:
+    """A message as Ollama has it: the images beside the text, as base64."""
+    content = message["content"]
+    if isinstance(content, str):
+        return dict(message)
+    images = [part["image_url"]["url"] for part in content if part["type"] == "image_url"]
+    for image in images:
+        if not image.startswith("data:"):
+            raise GenerationError(f"Ollama takes image files, not addresses: {image}")
+    text = "".join(part["text"] for part in content if part["type"] == "text")
+    return {"role": message["role"], "content": text, "images": [image.partition("base64,")[2] for image in images]}

@@ -1,0 +1,135 @@
+"""What it means when a server does not answer: whether trying again helps, and what the user is told."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import re
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from answer import GenerationError, TooLong
+
+T = TypeVar("T")
+
+_NO_CREDIT = re.compile(r"insufficient_quota|no credit|exceeded your current quota|billing", re.IGNORECASE)
+_TOO_LONG = re.compile(
+    r"context_length_exceeded|exceed_context_size|context (length|size|window)|maximum context|prompt is too long",
+    re.IGNORECASE,
+)
+_HINTS = {
+    401: "Set the environment variable LLM_API_KEY or generation.backend_configs.{backend}.api_key",
+    403: "Does the key in LLM_API_KEY allow this model?",
+    404: "Are base_url and model_name right?",
+}
+_SAME_FOR_ALL = (401, 403, 404)
+
+
+class Refused(Exception):
+    """One request without an answer; ``str()`` has the server's own words.
+
+    ``status`` is None where no whole answer came: no connection, a stream that broke off. ``reached`` tells the two
+    apart.
+    """
+
+    def __init__(
+        self,
+        words: str,
+        *,
+        status: int | None = None,
+        code: str = "",
+        retry_after: float | None = None,
+        reached: bool = True,
+    ) -> None:
+        super().__init__(words)
+        self.status = status
+        self.code = code
+        self.retry_after = retry_after
+        self.reached = reached
+
+    @property
+    def has_no_credit(self) -> bool:
+        """An empty account answers as a rate limit does, and does not pass."""
+        return self.status in (402, 429) and _NO_CREDIT.search(f"{self.code} {self}") is not None
+
+    @property
+    def may_pass(self) -> bool:
+        """Rate limits, server errors and broken connections pass; a wrong key or request does not."""
+        if self.status is None:
+            return True
+        return (self.status in (408, 425, 429) or self.status >= 500) and not self.has_no_credit
+
+
+@dataclass(frozen=True)
+class Retrying:
+    """How often and how soon a backend is asked again. ``where`` names it and its model in messages."""
+
+    backend: str
+    where: str
+    retries: int = 3
+    base_delay: float = 1.0
+
+    @classmethod
+    def of(cls, backend: str, where: str, configs: Mapping[str, Any]) -> Retrying:
+        retries, base_delay = configs.get("retries"), configs.get("base_delay")
+        return cls(
+            backend,
+            where,
+            3 if retries is None else int(retries),
+            1.0 if base_delay is None else float(base_delay),
+        )
+
+    async def ask(self, request: Callable[[], Awaitable[T]], label: str, characters: int) -> T:
+        """What the request gives, tried again where that helps. Raises ``GenerationError``."""
+        attempt = 0
+        while True:
+            try:
+                return await request()
+            except Refused as refused:
+                if not refused.may_pass or attempt >= self.retries:
+                    raise self.error(refused, attempt + 1, characters) from refused
+                wait = self.wait(refused, attempt)
+                attempt += 1
+                print(
+                    f"item {label}: {refused}; retry {attempt} of {self.retries} in {wait:.1f} s",
+                    file=sys.stderr,
+                )
+                await asyncio.sleep(wait)
+
+    def wait(self, refused: Refused, attempt: int) -> float:
+        """Seconds to the next try; what the server asks for counts more than our own."""
+        if refused.retry_after is not None:
+            return refused.retry_after
+        return self.base_delay * 2.0**attempt + random.uniform(0, 0.25)
+
+    def error(self, refused: Refused, tries: int, characters: int) -> GenerationError:
+        """One message: the server, its own words, and the way out."""
+        tried = f" after {tries} tries" if tries > 1 else ""
+        if refused.status is None:
+            if refused.reached:
+                return GenerationError(f"{self.where} broke off its answer{tried} ({refused})")
+            advice = "is the server running, is base_url right?"
+            return GenerationError(f"no connection to {self.where}{tried} ({refused}): {advice}", stops_all=True)
+        if _TOO_LONG.search(f"{refused.code} {refused}"):
+            tokens, fitting = counts(str(refused))
+            return TooLong(
+                f"the prompt ({characters} characters) is too long for {self.where}: {refused}. "
+                "Shorten it, e.g. by a smaller retriever.top_k, or set "
+                "generation.backend_configs.common.too_long: cut",
+                tokens,
+                fitting,
+            )
+        hint = _HINTS.get(refused.status, "").format(backend=self.backend)
+        words = str(refused).rstrip(".")
+        return GenerationError(
+            f"{self.where} answered {refused.status}{tried}: {words}{f'. {hint}' if hint else ''}",
+            stops_all=refused.status in _SAME_FOR_ALL or refused.has_no_credit,
+        )
+
+
+def counts(words: str) -> tuple[int | None, int | None]:
+    """The prompt's tokens and those that fit, where a message names two numbers: the larger and the smaller."""
+    numbers = sorted({int(number) for number in re.findall(r"\b\d{2,7}\b", words)})
+    return (numbers[-1], numbers[0]) if len(numbers) == 2 else (None, None)
