@@ -441,9 +441,9 @@ def test_what_is_meant_by_a_name_that_is_no_file(project: Path, capsys: pytest.C
     assert main(["run", "sayhelo"]) == 2
     assert capsys.readouterr().err == "sayhelo: no such file; did you mean `sayhello`?\n"
     (project / "pipelines").mkdir()
-    (project / "pipelines" / "corpora.yaml").write_text("pipeline: []\n")
-    assert main(["check", "corpra.yaml"]) == 2
-    assert "did you mean `pipelines/corpora.yaml`" in capsys.readouterr().err
+    (project / "pipelines" / "lanterns.yaml").write_text("pipeline: []\n")
+    assert main(["check", "lanters.yaml"]) == 2
+    assert "did you mean `pipelines/lanterns.yaml`?" in capsys.readouterr().err
     assert main(["check", "nothing/at/all.yaml"]) == 2
     assert capsys.readouterr().err == "nothing/at/all.yaml: no such file\n"
 

@@ -54,6 +54,7 @@ class Corpus:
         self._file = path.open("rb")
         self._spans, self._lines = _line_spans(self._file)
         self._known: str | None = None
+        self._is_read = False
         self._allowed: dict[Where, np.ndarray[Any, Any]] = {}
         if not len(self):
             raise CorpusError(f"{path}: the corpus holds no passages")
@@ -78,7 +79,9 @@ class Corpus:
             if end > block_start + len(block):
                 block_start = start
                 block = os.pread(self._file.fileno(), max(_BLOCK, end - start), start)
-            yield self._record(position, block[start - block_start : end - block_start])
+            record = self._record(position, block[start - block_start : end - block_start])
+            self._is_read = self._is_read or position + 1 == len(spans)
+            yield record
 
     def allowed(self, where: Where) -> np.ndarray[Any, Any]:
         """Which passages a filter lets through, one truth value each; kept for the next search."""
@@ -103,7 +106,7 @@ class Corpus:
     @property
     def is_checked(self) -> bool:
         """Whether every line has been read and found good, now or when an index was made of this very file."""
-        return self._known is not None
+        return self._is_read or self._known is not None
 
     def trust(self, fingerprint: str, stamp: Stamp) -> None:
         """Take over what was worked out for this very file before, where size and time say it is the same."""

@@ -205,7 +205,6 @@ class Retriever:
             count = min(_EMBEDDED_AT_ONCE, len(corpus) - start)
             parts.append(await embedder.embed([next(texts) for _ in range(count)]))
             await progress(start + count, len(corpus))
-        _ = corpus.fingerprint  # every line is checked, whatever comes of the vectors
         return np.concatenate(parts)
 
     async def _open(self, collection: str) -> bool:

@@ -46,11 +46,15 @@ class WordMatches:
         held = self._tokens_of_all(passages)
         spread = Counter(token for tokens in held for token in set(tokens))
         weights = np.array([math.log(1 + (len(held) + 0.5) / (spread[token] + 0.5)) for token in asked])
-        rows = self._rows(asked)
-        return [
-            float(weights @ (rows @ self._rows(tokens).T).max(axis=1) / weights.sum()) if tokens else 0.0
-            for tokens in held
-        ]
+        full = [n for n, tokens in enumerate(held) if tokens]
+        scores = np.zeros(len(held))
+        if full:
+            # One product for all passages: many small ones are slow where BLAS has threads of its own.
+            cosines = self._rows(asked) @ self._rows([token for n in full for token in held[n]]).T
+            begins = np.cumsum([0, *(len(held[n]) for n in full[:-1])])
+            scores[full] = weights @ np.maximum.reduceat(cosines, begins, axis=1) / weights.sum()
+        found: list[float] = scores.tolist()
+        return found
 
     def _tokens_of_all(self, texts: Sequence[str]) -> list[list[int]]:
         encoded = self._tokenizer.encode_batch([text.lower() for text in texts], add_special_tokens=False)

@@ -29,5 +29,5 @@ class WordVectors:
         self._batch_size = batch_size
 
     async def embed(self, texts: Sequence[str], *, queries: bool = False) -> Vectors:
-        rows = await asyncio.to_thread(self._model.embed, list(texts), norm=True, batch_size=self._batch_size)
+        rows = await asyncio.to_thread(self._model.embed, list(texts), norm=False, batch_size=self._batch_size)
         return unit_rows(rows)
