@@ -86,6 +86,7 @@ class Planting:
     """Done when the run is over: files that are no longer what they were."""
 
     def own_file(self, name: str, text: str) -> str:
+        (self.folder / ".ragwb.yaml").touch()  # templates are taken from the project's own folder only
         file = self.folder / name
         file.write_text(text, encoding="utf-8")
         return str(file)
