@@ -48,7 +48,7 @@ def test_a_run_that_lacks_a_step(tmp_path: Path) -> None:
     part = Study(open_runs(write(tmp_path, visits()[:3], "b.json"))[0])
     found = Comparison(whole, part)
     assert found.only_first[0].step == "prompt.qa_rag_boxed"
-    assert found.items[0].outcome == "same", "a prediction that is not known has not changed"
+    assert found.items[0].outcome == "unknown", "a prediction that is not known has not changed, nor stayed"
 
 
 def test_the_permutation_test() -> None:
@@ -65,3 +65,11 @@ def test_words_that_changed() -> None:
     assert marked(word_diff("the red kiln", "the blue kiln")) == "the [-red-]{+blue+} kiln"
     assert marked(word_diff("北灯塔", "南灯塔")) == "[-北-]{+南+}灯塔"
     assert "".join(piece.text for piece in word_diff("a b", "a c") if piece.kind != "new") == "a b"
+
+
+def test_an_answer_that_is_gone_is_a_change(tmp_path: Path) -> None:
+    whole, cut = visits(gt_ls=[[] for _ in GOLDS]), visits(gt_ls=[[] for _ in GOLDS])[:-2]
+    first, second = (
+        Study(open_runs(write(tmp_path, run, f"{name}.json"))[0]) for name, run in (("a", whole), ("b", cut))
+    )
+    assert Comparison(first, second).outcomes["same"] == 0

@@ -152,3 +152,18 @@ def test_golds_in_texts() -> None:
     assert Golds(["café"]).same_as("Cafe") is not None
     assert Golds(["马罗镇"]).found_in("他住在马罗镇。") == "马罗镇"
     assert PASSAGES[0][0].startswith("The keeper")
+
+
+def test_lists_that_are_not_one_entry_per_item_are_nobodys(tmp_path: Path) -> None:
+    short = study(tmp_path, pred_ls=PREDICTIONS[:-1])
+    assert list(short.misfits) == ["prediction"]
+    assert "pred_ls has 5 entries for 6 items" in short.misfits["prediction"]
+    assert all(row.prediction == "" and row.is_right is None for row in short.rows)
+    long = study(tmp_path, gt_ls=[*GOLDS, ["more"]])
+    assert all(row.golds == () and row.is_right is None for row in long.rows)
+
+
+def test_what_is_no_number_is_no_answer(tmp_path: Path) -> None:
+    nan = float("nan")
+    found = study(tmp_path, pred_ls=[nan] * 6, gt_ls=[[nan]] * 6)
+    assert all(row.is_right is None and row.golds == () for row in found.rows)

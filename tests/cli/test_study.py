@@ -197,3 +197,20 @@ def test_a_score_that_some_items_lack(run: tuple[Path, Path], capsys: pytest.Cap
     for where, count in (("f1 < 2", 3), ("f1 >= 0 or item == 0", 3)):
         assert main(["why", str(run[1]), "--where", where, "--json"]) == 0
         assert len(json.loads(capsys.readouterr().out)["rows"]) == count
+
+
+def test_what_a_foreign_file_says_is_made_safe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, answer in (("a", "1"), ("b", "2")):
+        step = {"step": "x.\x1b[2J\u202ey", "memory": {"memory_q_ls": ["q", "r"], "memory_pred_ls": [answer, "3"]}}
+        (tmp_path / f"{name}.json").write_text(json.dumps([step]), encoding="utf-8")
+    assert main(["diff", str(tmp_path / "a.json"), str(tmp_path / "b.json")]) == 0
+    out = capsys.readouterr().out
+    assert "they part at" in out
+    assert "\x1b" not in out and "\u202e" not in out
+
+
+def test_a_file_that_is_nested_too_deeply(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "deep.json"
+    file.write_text("[" * 100_000, encoding="utf-8")
+    assert main(["why", str(file)]) == 2
+    assert "nested too deeply" in capsys.readouterr().err

@@ -6,6 +6,7 @@ em, f1 and the normal form follow SQuAD (Rajpurkar et al. 2016), with ``answer_t
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -55,8 +56,14 @@ def equal(prediction: str, gold: str) -> bool:
 
 
 def as_texts(values: Sequence[Any]) -> list[str]:
-    """Numbers are compared as text; null is the empty answer; of passages, all that they say counts."""
-    return ["\n".join(as_texts(v)) if isinstance(v, list) else "" if v is None else str(v) for v in values]
+    """Numbers are compared as text; null and NaN are the empty answer; of passages, all that they say counts."""
+    return [
+        "\n".join(as_texts(v)) if isinstance(v, list) else "" if v is None or _is_nan(v) else str(v) for v in values
+    ]
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
 
 
 def as_golds(value: Any) -> list[str]:

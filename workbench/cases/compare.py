@@ -15,7 +15,7 @@ from workbench.cases.saved_run import SavedVisit, is_unset
 from workbench.cases.study import ItemRow, Study, text_of
 from workbench.cases.word_diff import Piece, word_diff
 
-Outcome = Literal["better", "worse", "changed", "same"]
+Outcome = Literal["better", "worse", "changed", "same", "unknown"]
 
 
 class Parting(Struct, frozen=True):
@@ -86,7 +86,8 @@ class Comparison:
     @property
     def outcomes(self) -> dict[str, int]:
         counts = Counter(pair.outcome for pair in self.items)
-        return {outcome: counts[outcome] for outcome in ("better", "worse", "changed", "same")}
+        found = {outcome: counts[outcome] for outcome in ("better", "worse", "changed", "same")}
+        return {**found, "unknown": counts["unknown"]} if counts["unknown"] else found
 
     @property
     def only_first(self) -> list[SavedVisit]:
@@ -97,8 +98,10 @@ class Comparison:
         return [other for one, other in self.aligned if one is None and other is not None]
 
     def _pair(self, first: ItemRow, second: ItemRow) -> ItemPair:
-        are_known = self.first.roles.prediction is not None and self.second.roles.prediction is not None
-        outcome: Outcome = "changed" if are_known and first.prediction != second.prediction else "same"
+        has_one, has_other = (study.roles.prediction is not None for study in (self.first, self.second))
+        outcome: Outcome = "same" if first.prediction == second.prediction else "changed"
+        if has_one != has_other:
+            outcome = "unknown"  # one of the runs did not come to an answer
         for metric in (self.first.metric, "f1"):
             one, other = first.scores.get(metric), second.scores.get(metric)
             if one is not None and other is not None and one != other:

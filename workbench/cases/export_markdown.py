@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from workbench.engine.values import count_of
 from workbench.engine.visible import one_line, visible
 
 _CELL = 80
@@ -21,7 +22,7 @@ def markdown_page(data: Mapping[str, Any]) -> str:
     lines = [
         f"### {_inline(data['file'])}",
         "",
-        f"{data['items']} items, right by {_inline(data['metric'])}; wrong: {totals}",
+        f"{_count(data['rows'])}, judged by {_inline(data['metric'])}; wrong: {totals}",
         *(f"- {_inline(note)}" for note in data["notes"]),
         "",
         *_table(data["rows"]),
@@ -29,6 +30,11 @@ def markdown_page(data: Mapping[str, Any]) -> str:
     for row in data["rows"]:
         lines += ["", *_item(row)]
     return "\n".join(lines) + "\n"
+
+
+def _count(rows: Sequence[Mapping[str, Any]]) -> str:
+    right = sum(row["right"] is True for row in rows)
+    return f"{count_of(len(rows), 'item')}, {right} right"
 
 
 def _table(rows: list[Mapping[str, Any]]) -> list[str]:

@@ -45,6 +45,13 @@ def open_runs(file: Path, pipeline: Path | None = None) -> list[OpenedRun]:
     ``pipeline`` is the file the runs are of; without, it is found by its name. Large files are indexed to their end.
     Raises ``RunUnreadable``, and ``PipelineError`` where the named pipeline can't be read.
     """
+    try:
+        return _opened(file, pipeline)
+    except RecursionError:
+        raise RunUnreadable(f"{file}: nested too deeply to be read") from None
+
+
+def _opened(file: Path, pipeline: Path | None) -> list[OpenedRun]:
     if not file.exists():
         raise RunUnreadable(f"{file}: no such file")
     if file.is_dir():

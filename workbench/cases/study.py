@@ -14,6 +14,7 @@ from workbench.cases.opening import OpenedRun
 from workbench.cases.paths import ItemPath, item_paths
 from workbench.cases.roles import Roles, evaluated, find_roles
 from workbench.cases.saved_run import is_unset
+from workbench.engine.values import is_list
 
 
 class ItemRow(Struct, frozen=True):
@@ -44,6 +45,19 @@ class Study:
         self.evaluated = evaluated(self.run)
         self.metric = metric or ("em" if "em" in self.evaluated or not self.evaluated else next(iter(self.evaluated)))
         self._texts: dict[tuple[str, int], str] = {}
+        self.misfits = {
+            role: note for role in ("question", "gold", "prediction") if (note := self._misfit(role)) is not None
+        }
+        """Roles whose list has not one entry per item, with what is to be said of that: nobody's entry is known."""
+
+    def _misfit(self, role: str) -> str | None:
+        name = getattr(self.roles, role)
+        if name is None or name in self.run.whole or self.run.count < 2:
+            return None
+        value = self.flow.writers[name][-1].saved[name]
+        if not is_list(value) or len(value) == self.run.count:
+            return None
+        return f"{name} has {len(value)} entries for {self.run.count} items: whose {role} is whose is not known"
 
     @property
     def end(self) -> int:
@@ -64,26 +78,34 @@ class Study:
             self.__dict__["rows"] = tuple(rows)
         return self.rows
 
+    @cached_property
+    def kinder_metric(self) -> str | None:
+        """Where not one item is right, a score of the run by which some are: predictions may say more than asked."""
+        if any(row.is_right for row in self.rows):
+            return None
+        return next((name for name in self.evaluated if any(row.scores.get(name, 0) >= 1 for row in self.rows)), None)
+
     def golds(self, item: int) -> tuple[str, ...]:
-        value = self.flow.entry(self.roles.gold, self.end, item) if self.roles.gold else None
+        name = self.roles.gold if "gold" not in self.misfits else None
+        value = self.flow.entry(name, self.end, item) if name else None
         return () if value is None else tuple(gold for gold in as_golds(value) if gold.strip())
 
     def question(self, item: int) -> str:
         """The question as it was first given: steps may write the variable anew."""
         name = self.roles.question
-        if name is None:
+        if name is None or "question" in self.misfits:
             return ""
         first = self.flow.writers[name][0].saved[name]
         return text_of(self.run.of_item(first, item, name))
 
     def prediction(self, item: int) -> str:
-        name = self.roles.prediction
+        name = self.roles.prediction if "prediction" not in self.misfits else None
         return text_of(self.flow.entry(name, self.roles.evaluated_by or self.end, item)) if name else ""
 
     def _row(self, item: int, path: ItemPath) -> ItemRow:
         golds, prediction = self.golds(item), self.prediction(item)
         scores = {name: float(values[item]) for name, values in self.evaluated.items()}
-        if golds and self.roles.prediction is not None:
+        if golds and self.roles.prediction is not None and "prediction" not in self.misfits:
             scores.setdefault("em", em(prediction, golds))
             scores.setdefault("f1", f1(prediction, golds))
         is_right = scores[self.metric] >= 1 if self.metric in scores else None

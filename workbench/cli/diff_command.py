@@ -119,7 +119,7 @@ def _pair(pair: ItemPair, redactor: Redactor) -> list[str]:
         lines += [f"  A: {shown(pair.first.prediction)}", f"  B: {shown(pair.second.prediction)}"]
     if pair.parting is not None:
         parting = pair.parting
-        lines.append(f"  they part at {_where(parting)}, in {shown(parting.name)}:")
+        lines.append(f"  they part at {shown(_where(parting))}, in {shown(parting.name)}:")
         lines.append(f"  {shown(marked(parting.pieces))}")
     return lines
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from workbench.cases.notes import Note, Notes, NotesUnreadable
@@ -64,6 +64,6 @@ def notes_of(opened: OpenedRun) -> Mapping[int, Note]:
         return {}
 
 
-def say_notes(opened: OpenedRun) -> None:
-    for note in opened.notes:
+def say_notes(opened: OpenedRun, more: Iterable[str] = ()) -> None:
+    for note in (*opened.notes, *more):
         say(f"note: {note}")

@@ -34,7 +34,7 @@ def why(options: argparse.Namespace) -> int:
     if options.json:
         print_json(redactor.value(study_data(study, rows)))
         return Exit.WELL
-    say_notes(opened)
+    say_notes(opened, study.misfits.values())
     print_text(_text(study, rows, redactor, in_full=items is not None))
     return Exit.WELL
 
@@ -73,10 +73,8 @@ def _totals(study: Study, rows: list[TableRow], found: list[Verdict]) -> str:
 
 def _other_metrics(study: Study) -> str:
     """Where not one item is right, the prediction may hold more than the answer: what else the run was scored by."""
-    better = [name for name in study.evaluated if any(row.scores.get(name, 0) >= 1 for row in study.rows)]
-    if not better or any(row.is_right for row in study.rows):
-        return ""
-    return f"\nby {better[0]} some are right: --metric {better[0]}"
+    better = study.kinder_metric
+    return f"\nby {better} some are right: --metric {better}" if better is not None else ""
 
 
 def _table(study: Study, rows: list[TableRow], redactor: Redactor) -> str:

@@ -9,7 +9,13 @@ from workbench.cases.saved_run import SavedVisit
 from workbench.tui.rows import Part, Row, RowsView
 from workbench.tui.text import column
 
-SIGNS = {"better": ("▲", "good"), "worse": ("▼", "bad"), "changed": ("≠", "warning"), "same": ("=", "dim")}
+SIGNS = {
+    "better": ("▲", "good"),
+    "worse": ("▼", "bad"),
+    "changed": ("≠", "warning"),
+    "same": ("=", "dim"),
+    "unknown": ("?", "dim"),
+}
 
 
 class Pairs(RowsView):

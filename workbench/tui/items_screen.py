@@ -18,6 +18,7 @@ from workbench.tui.bars import Bar
 from workbench.tui.desk import Desk, run_name
 from workbench.tui.dialogs import Choose, LineDialog
 from workbench.tui.items_table import ItemRows, ItemsPane
+from workbench.tui.keymap import keymap_of
 from workbench.tui.panes import PaneArea
 from workbench.tui.rows import Part, RowsView
 from workbench.tui.study_screen import StudyScreen
@@ -94,6 +95,11 @@ class ItemsScreen(StudyScreen):
             known = [row.row.is_right for row in studied.rows]
             found = [row.verdict for row in studied.rows if row.verdict is not None]
             parts.append(Part(f"{known.count(True):,} right by {studied.study.metric}, {totals_text(found)}  "))
+            kinder = studied.study.kinder_metric
+            if kinder is not None:
+                key = keymap_of(self.app).shown(self.ACTIONS)["roles"]
+                parts += [Part(key, "key"), Part(f" judges by {kinder}, by which some are right  ", "mark")]
+            parts += [Part(f"{note}  ", "warning") for note in studied.study.misfits.values()]
         if studied.sort:
             order = "largest first" if studied.sort.startswith("-") else "smallest first"
             parts.append(Part(f"by {studied.sort.removeprefix('-')}, {order}  ", "dim"))
@@ -103,6 +109,7 @@ class ItemsScreen(StudyScreen):
 
     @on(RowsView.Highlighted, "#item-rows")
     def _moved(self) -> None:
+        self.studied.place = self._items.rows.cursor
         self._show_item()
 
     @on(RowsView.Chosen, "#item-rows")

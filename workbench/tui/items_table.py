@@ -36,7 +36,7 @@ class ItemRows(RowsView):
 
     def follow(self, studied: Studied) -> None:
         self._studied = studied
-        self.move_cursor(0)
+        self.move_cursor(studied.place)
         self.rows_changed()
 
     def row_count(self) -> int:

@@ -77,6 +77,8 @@ class StudyScreen(PaneScreen):
         found: list[OpenedRun] = []
 
         async def opened(path: str) -> None:
+            if not path.strip():
+                raise ValueError("write the path of a file")
             try:
                 found.extend(await asyncio.to_thread(_opened, path))
             except (RunUnreadable, PipelineError) as error:

@@ -36,6 +36,8 @@ class Studied:
         self.shown: list[TableRow] = []
         self.where = ""
         self.sort = ""
+        self.place = 0
+        """The row that was looked at last."""
         self.progress: tuple[str, int, int] | None = None
         """What is being worked out, how much of it is, and how much it is in all."""
         self.trouble: str | None = None
