@@ -206,7 +206,8 @@ def test_what_a_foreign_file_says_is_made_safe(tmp_path: Path, capsys: pytest.Ca
     assert main(["diff", str(tmp_path / "a.json"), str(tmp_path / "b.json")]) == 0
     out = capsys.readouterr().out
     assert "they part at" in out
-    assert "\x1b" not in out and "\u202e" not in out
+    assert "\x1b" not in out
+    assert "\u202e" not in out
 
 
 def test_a_file_that_is_nested_too_deeply(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
