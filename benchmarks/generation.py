@@ -1,7 +1,8 @@
 """What the generation server costs on top of its backend: `python benchmarks/generation.py [ITEMS]`.
 
 An endpoint on this machine answers every request at once. The same prompts go through the bare openai client, in this
-process, and through the server's `generate`, over stdio as a pipeline has it. Both have 64 requests under way.
+process, and through the server's `generate`, over stdio as a pipeline has it. Both have 64 requests under way. Aims: an
+item costs at most 1 ms more, and the throughput is at least 0.9 of the bare client's.
 """
 
 from __future__ import annotations
@@ -74,31 +75,36 @@ async def through_the_server(client: Client, prompts: list[str]) -> float:
     return seconds
 
 
-async def main() -> None:
-    endpoint = subprocess.Popen([sys.executable, __file__, "serve"], stdout=subprocess.PIPE, text=True)
-    assert endpoint.stdout is not None
-    url = f"http://127.0.0.1:{int(endpoint.stdout.readline())}/v1"
+async def main(url: str) -> None:
     prompts = [f"Question {number}: where is it? {'A passage. ' * 40}" for number in range(ITEMS)]
     with tempfile.TemporaryDirectory() as folder:
         env = {"RAGWB_PROJECT": folder, "RAGWB_OUTPUT": folder, "PYTHONPATH": str(ROOT)}
         script = str(ROOT / "servers/generation/src/generation.py")
-        transport = StdioTransport(sys.executable, [script], env=env, keep_alive=False)
-        try:
-            async with Client(transport) as client:
-                configs = {"openai": {"model_name": "m", "base_url": url, "concurrency": AT_ONCE}}
-                await client.call_tool(
-                    "generation_init", {"backend": "openai", "backend_configs": configs, "sampling_params": {}}
+        async with Client(StdioTransport(sys.executable, [script], env=env, keep_alive=False)) as client:
+            configs = {"openai": {"model_name": "m", "base_url": url, "concurrency": AT_ONCE}}
+            await client.call_tool(
+                "generation_init", {"backend": "openai", "backend_configs": configs, "sampling_params": {}}
+            )
+            await through_the_server(client, prompts[:200])
+            for _ in range(ROUNDS):
+                alone, ours = await bare(url, prompts), await through_the_server(client, prompts)
+                print(
+                    f"{ITEMS} items, {AT_ONCE} at once: bare client {alone:.2f} s, server {ours:.2f} s; "
+                    f"own cost {(ours - alone) / ITEMS * 1000:.2f} ms an item, throughput x {alone / ours:.2f}"
                 )
-                await through_the_server(client, prompts[:200])
-                for _ in range(ROUNDS):
-                    alone, ours = await bare(url, prompts), await through_the_server(client, prompts)
-                    print(
-                        f"{ITEMS} items, {AT_ONCE} at once: bare client {alone:.2f} s, server {ours:.2f} s; "
-                        f"own cost {(ours - alone) / ITEMS * 1000:.2f} ms an item, throughput x {alone / ours:.2f}"
-                    )
-        finally:
-            endpoint.kill()
+
+
+def with_endpoint() -> None:
+    endpoint = subprocess.Popen([sys.executable, __file__, "serve"], stdout=subprocess.PIPE, text=True)
+    assert endpoint.stdout is not None
+    try:
+        asyncio.run(main(f"http://127.0.0.1:{int(endpoint.stdout.readline())}/v1"))
+    finally:
+        endpoint.kill()
 
 
 if __name__ == "__main__":
-    asyncio.run(serve() if sys.argv[1:] == ["serve"] else main())
+    if sys.argv[1:] == ["serve"]:
+        asyncio.run(serve())
+    else:
+        with_endpoint()
