@@ -219,3 +219,16 @@ async def test_outputs_follow_the_key_map(project: Path) -> None:
     assert tool.meta is not None
     assert tool.meta["ragwb"]["outputs_from"] == "benchmark.key_map"
     assert result.structured_content == {"gt_ls": [["Marl"]], "pred_ls": ["marl"]}
+
+
+def test_a_typed_question_gets_its_answer_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.yaml").write_text(
+        "servers: {benchmark: servers/benchmark, custom: servers/custom, evaluation: servers/evaluation}\n"
+        "pipeline:\n- benchmark.get_data\n"
+        "- custom.output_extract_from_boxed: {input: {ans_ls: q_ls}}\n- evaluation.evaluate\n"
+    )
+    assert main(["run", "p.yaml", "--question", "It is \\boxed{Oslo}.", "--no-session", "--quiet"]) == 0
+    assert capsys.readouterr().out == "Oslo\n"

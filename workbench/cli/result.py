@@ -35,13 +35,28 @@ def as_json(debugger: Debugger, code: int, redactor: Redactor) -> Any:
 
 
 def as_text(debugger: Debugger, redactor: Redactor) -> str:
-    """The evaluation as a table if there is one, else what the last visit wrote."""
+    """The evaluation as a table if there is one, else what the last visit wrote; without golds, the answers."""
+    answers = _answers_without_gold(debugger)
+    if answers is not None:
+        text = str(answers[0]) if len(answers) == 1 else _shown("answers", answers)
+        return visible(redactor.text(text))
     scores = evaluation(debugger)
     if scores:
         width = max(map(len, scores))
         return "\n".join(f"{name:<{width}}  {score:.4f}" for name, score in scores.items())
     parts = [_shown(name, plain(value)) for name, value in last_result(debugger).items()]
     return visible(redactor.text("\n".join(parts)))
+
+
+def _answers_without_gold(debugger: Debugger) -> list[Any] | None:
+    """The answers of a run whose questions have no gold answers, as typed ones have: scores say nothing there."""
+    pool = debugger.state.pool
+    golds = pool.get("gt_ls")
+    if golds is None or not isinstance(golds.value, list) or not golds.value or any(golds.value):
+        return None
+    found = [pool.get(name) for name in ("pred_ls", "ans_ls")]
+    values = [plain(variable.value) for variable in found if variable is not None]
+    return next((value for value in values if isinstance(value, list) and value), None)
 
 
 def last_result(debugger: Debugger) -> dict[str, Any]:

@@ -54,7 +54,7 @@ async def servers(folder: Path) -> AsyncIterator[ServerHub]:
     """The servers of all faults, started once."""
     prepared = prepare(_written(planting("plain", folder), "all", [f"{alias}.x" for alias in SERVERS]), checks=False)
     sources = prepared.used_sources()
-    hub = ServerHub(sources, lambda event: None)
+    hub = ServerHub(sources, lambda event: None, env={"RAGWB_OUTPUT": str(folder)})
     hub.start(sources)
     try:
         yield hub
