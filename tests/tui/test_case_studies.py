@@ -296,6 +296,15 @@ async def test_going_live_is_asked_for_step_by_step(files: tuple[Path, Path]) ->
     assert (left.visit, left.answers, left.by_step) == (3, "recorded", {"6": "run"})
 
 
+async def test_what_keeps_a_run_from_going_live_is_said_where_it_is_looked_at(files: tuple[Path, Path]) -> None:
+    (files[0].parent / "p.yaml").write_text(PIPELINE, encoding="utf-8")
+    async with shown(files[0], refusal=lambda live: f"no server for visit {live.visit}") as pilot:
+        await press(pilot, "down", "L", "enter")
+        assert "no server for visit 2" in text(pilot)
+        assert "visit 2 of 6" in text(pilot)
+        assert pilot.app.return_value is None
+
+
 async def test_going_live_needs_the_pipeline(files: tuple[Path, Path]) -> None:
     async with shown(files[0]) as pilot:
         await pilot.press("L")

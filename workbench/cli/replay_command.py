@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from workbench.cases.growing import GrowingRuns, is_large
 from workbench.cases.opening import OpenedRun
@@ -15,6 +15,9 @@ from workbench.cli.printing import print_json
 from workbench.cli.report import has_terminal, say, say_problems
 from workbench.engine.recording import Answers
 from workbench.pipeline.problems import PipelineError
+
+if TYPE_CHECKING:
+    from workbench.tui.desk import GoLive
 
 _ANSWERS: dict[str, Answers] = {"run": "run", "equal": "recorded if equal", "recorded": "recorded"}
 assert set(_ANSWERS.values()) == set(get_args(Answers))
@@ -49,7 +52,7 @@ def _on_screen(options: argparse.Namespace) -> int:
     from workbench.cli.screen import open_replay
 
     compares = len(options.files) == 2
-    left = open_replay(runs, named=named, metric=options.metric, growing=growing, compares=compares)
+    left = open_replay(runs, named=named, metric=options.metric, growing=growing, compares=compares, refusal=_refusal)
     if isinstance(left, int):
         return left
     return _live(left.opened, left.visit, left.answers, dict(left.by_step or {}), options)
@@ -75,6 +78,17 @@ def _growing(options: argparse.Namespace) -> GrowingRuns:
 
 
 # ---- going live
+
+
+def _refusal(live: GoLive) -> str | None:
+    """What keeps a run from being gone on with, found out while its screen is still there."""
+    from workbench.api.going_live import NotLive, live_wiring
+
+    try:
+        live_wiring(live.opened, live.visit, answers=live.answers, by_step=live.by_step)
+    except (NotLive, PipelineError) as error:
+        return str(error)
+    return None
 
 
 def _live_from_command(options: argparse.Namespace) -> int:

@@ -64,9 +64,10 @@ def open_replay(
     metric: str | None = None,
     growing: GrowingRuns | None = None,
     compares: bool = False,
+    refusal: Callable[[GoLive], str | None],
 ) -> int | GoLive:
     """Saved runs on the screen; where the user wants to run on from one of them, from where and how."""
     from workbench.tui.app import run_replay
     from workbench.tui.desk import Desk
 
-    return run_replay(Desk(runs, named=named, metric=metric, growing=growing, compares=compares))
+    return run_replay(Desk(runs, named=named, metric=metric, growing=growing, compares=compares, refusal=refusal))

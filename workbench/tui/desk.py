@@ -33,12 +33,15 @@ class Desk:
         metric: str | None = None,
         growing: GrowingRuns | None = None,
         compares: bool = False,
+        refusal: Callable[[GoLive], str | None] = lambda live: None,
     ) -> None:
         self.studies = [Studied(opened, named, metric) for opened in runs]
         self.number = 0
         self.growing = growing
         self.compares = compares
         """Whether two runs were named, to be seen side by side."""
+        self.refusal = refusal
+        """Why a run can't be gone on with from a visit; None where it can. It may take a moment."""
         self.walk: Callable[[int, int | None], None] = lambda item, visit: None
         """Walk through the run with an item pinned, from a visit on; set by the screen that does."""
 

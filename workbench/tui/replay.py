@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, ClassVar
@@ -315,8 +316,14 @@ class ReplayScreen(StudyScreen):
             )
             dialog = AnswersDialog(title, steps, "run", {}, enter="Enter goes live", hint=hint)
             chosen = await self.app.push_screen_wait(dialog)
-            if chosen is not None:
-                self.app.exit(GoLive(opened, visit.number, chosen.answers, chosen.by_step))
+            if chosen is None:
+                return
+            live = GoLive(opened, visit.number, chosen.answers, chosen.by_step)
+            refusal = await asyncio.to_thread(self._desk.refusal, live)
+            if refusal is None:
+                self.app.exit(live)
+            else:
+                self.say(refusal, is_error=True)
 
 
 def _fact(name: str, words: str, look: str = "name") -> Root:
