@@ -9,18 +9,18 @@ import contextlib
 
 from msgspec.structs import replace
 
+from workbench.engine.attending import Attending
 from workbench.engine.edits import with_edit
 from workbench.engine.inputs import Skip, StepError
 from workbench.engine.ports import Edit
 from workbench.engine.recording import Answers
-from workbench.engine.session import Session
 from workbench.engine.state import StopReason
 from workbench.engine.timeline import Timeline
 from workbench.engine.visit import Visit
 from workbench.pipeline.model import Step, ToolStep
 
 
-class Rebuilding(Session):
+class Rebuilding(Attending):
     """What ``Running`` asks of recordings."""
 
     def answers_of(self, step: str) -> Answers:

@@ -15,7 +15,6 @@ from workbench.engine.events import (
     Continued,
     Forked,
     LogPrinted,
-    ServerInitialised,
     StepSkipped,
     Stopped,
     VariableWritten,
@@ -62,32 +61,6 @@ class Running(Rebuilding):
         if self._routes is not None:
             self._set_position(self.state.position - 1)
         return await self._run("over")
-
-    async def restart_servers(self) -> tuple[str, ...]:
-        """Restart the servers whose state is not what it was at this checkpoint; returns them.
-
-        Raises ``CommandRefused``, ``ServerStartFailed``.
-        """
-        self._refuse_while_busy()
-        aliases = self.out_of_step()
-        for alias in aliases:
-            await self.restart_server(alias)
-        return aliases
-
-    async def restart_server(self, alias: str) -> None:
-        """Stop a server and start it anew; its initialising calls are repeated before its next step.
-
-        Raises ``ServerStartFailed``.
-        """
-        self._uninitialised.add(alias)
-        await self.tools.restart(alias)
-        self._gone.discard(alias)
-        await self.bindings.learn(alias)
-
-    async def stop_server(self, alias: str) -> None:
-        """Stop a server, also while it works: its call fails then. It is started anew when a step needs it."""
-        self._uninitialised.add(alias)
-        await self.tools.stop(alias)
 
     def pause(self) -> None:
         """Stop before the next step; a call that is under way is waited for."""
@@ -287,23 +260,6 @@ class Running(Rebuilding):
             self.timeline.end = self._checkpoint()
         else:
             self._move(cursors.advance(self.program, self.state.cursor))
-
-    async def _ready(self, alias: str) -> None:
-        """Bring a server to where it must stand for its next call. Raises ``StepError``, ``ToolsError``."""
-        if alias in self._gone:
-            await self.restart_server(alias)
-        await self._initialise(alias)
-
-    async def _initialise(self, alias: str) -> None:
-        """Bring a server that was started anew to where the one before it was. Raises ``StepError``, ``ToolsError``."""
-        if alias not in self._uninitialised:
-            return
-        await self.bindings.learn(alias)
-        calls = await self._visiting.initialise(self.timeline.moments[: self.state.position], alias)
-        self._uninitialised.discard(alias)
-        self._stands[alias] = (self.timeline, self.state.position)
-        if calls:
-            self._emit(ServerInitialised(server=alias, calls=calls))
 
     async def _keep(self, timeline: Timeline, moment: Moment) -> None:
         """Put a visit on disk. Raises ``StepError`` where that can't be done.

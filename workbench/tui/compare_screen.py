@@ -7,12 +7,11 @@ from itertools import islice
 from typing import Any, ClassVar
 
 from textual import on, work
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from workbench.cases.compare import Comparison, ItemPair, entries_of
 from workbench.cases.study import Study
-from workbench.tui.actions import COMPARE, Action
+from workbench.tui.actions import COMPARE
 from workbench.tui.bars import Bar
 from workbench.tui.compare_rows import SIGNS, Pairs, Scores, StepsBeside, where_they_part
 from workbench.tui.desk import Desk, run_name
@@ -22,7 +21,7 @@ from workbench.tui.diff_viewer import DiffViewer
 from workbench.tui.differences import Difference
 from workbench.tui.panes import PaneArea
 from workbench.tui.rows import Part, RowsView
-from workbench.tui.study_screen import StudyScreen
+from workbench.tui.study_screen import ScreenOverWalk
 from workbench.tui.studying import Studied
 from workbench.tui.text import fit, one_line
 
@@ -31,7 +30,7 @@ _PARTINGS = 12
 _ALL, _DIFFERENT = "all items", "those that differ"
 
 
-class CompareScreen(StudyScreen):
+class CompareScreen(ScreenOverWalk):
     """``first`` is A, ``second`` is B."""
 
     ACTIONS = COMPARE
@@ -48,19 +47,10 @@ class CompareScreen(StudyScreen):
         self._comparison: Comparison | None = None
         self._shown = _ALL
 
-    def compose(self) -> ComposeResult:
-        yield Bar(id="place")
-        yield Bar(id="reason")
-        yield self._panes
-        yield from self.compose_foot()
-
     def on_mount(self) -> None:
         self._difference.border_title = "Difference: [-only A-] {+only B+}".replace("[", "\\[")
         self._pairs.focus()
         self.show_run()
-
-    def actions(self) -> tuple[Action, ...]:
-        return super().actions()
 
     # ---- comparing
 
@@ -180,15 +170,6 @@ class CompareScreen(StudyScreen):
             self._show_pair()
 
     # ---- commands
-
-    def action_restore(self) -> None:
-        if self.has_class("-alone"):
-            super().action_restore()
-        else:
-            self.app.pop_screen()
-
-    def action_leave(self) -> None:
-        self.app.pop_screen()
 
     def action_walk(self) -> None:
         """Walk run A where the item parts."""

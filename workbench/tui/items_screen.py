@@ -6,7 +6,6 @@ import asyncio
 from typing import Any, ClassVar
 
 from textual import on, work
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from workbench.cases.notes import NotesUnreadable
@@ -21,12 +20,12 @@ from workbench.tui.items_table import ItemRows, ItemsPane
 from workbench.tui.keymap import keymap_of
 from workbench.tui.panes import PaneArea
 from workbench.tui.rows import Part, RowsView
-from workbench.tui.study_screen import StudyScreen
+from workbench.tui.study_screen import ScreenOverWalk
 from workbench.tui.viewer import ValueViewer
 from workbench.tui.why_pane import Evidence, WhyPane
 
 
-class ItemsScreen(StudyScreen):
+class ItemsScreen(ScreenOverWalk):
     """Enter on an item goes to the screen below, which walks through the run with that item pinned."""
 
     ACTIONS = ITEMS
@@ -38,12 +37,6 @@ class ItemsScreen(StudyScreen):
         self._why = WhyPane(id="why")
         self._evidence = Evidence(id="evidence")
         super().__init__(desk, PaneArea([self._items], [self._why, self._evidence]))
-
-    def compose(self) -> ComposeResult:
-        yield Bar(id="place")
-        yield Bar(id="reason")
-        yield self._panes
-        yield from self.compose_foot()
 
     def on_mount(self) -> None:
         self._items.rows.focus()
@@ -151,15 +144,6 @@ class ItemsScreen(StudyScreen):
             self._show_item()
 
     # ---- commands
-
-    def action_restore(self) -> None:
-        if self.has_class("-alone"):
-            super().action_restore()
-        else:
-            self.app.pop_screen()
-
-    def action_leave(self) -> None:
-        self.app.pop_screen()
 
     def action_walk(self) -> None:
         self._go_to(None)

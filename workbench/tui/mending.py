@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 from textual import on, work
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
 from workbench.pipeline.prepare import Prepared
@@ -72,12 +71,6 @@ class MendingScreen(PaneScreen):
         self._pipeline = name
         self._prepare = prepare
         self._error = error
-
-    def compose(self) -> ComposeResult:
-        yield Bar(id="place")
-        yield Bar(id="reason")
-        yield self._panes
-        yield from self.compose_foot()
 
     def on_mount(self) -> None:
         self._message.border_title = "What is wrong"

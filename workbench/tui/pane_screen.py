@@ -37,6 +37,12 @@ class PaneScreen(ActionScreen[None]):
         """Put the lens on an item, or take it off."""
         raise NotImplementedError
 
+    def compose(self) -> ComposeResult:
+        yield Bar(id="place")
+        yield Bar(id="reason")
+        yield self._panes
+        yield from self.compose_foot()
+
     def compose_foot(self) -> ComposeResult:
         yield Bar(id="too-small")
         yield from super().compose_foot()

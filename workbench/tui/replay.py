@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from textual import on, work
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.timer import Timer
 
@@ -100,12 +99,6 @@ class ReplayScreen(StudyScreen):
         self._lens: int | None = None
         self._flow: Flow | None = None
         self._timer: Timer | None = None
-
-    def compose(self) -> ComposeResult:
-        yield Bar(id="place")
-        yield Bar(id="reason")
-        yield self._panes
-        yield from self.compose_foot()
 
     def on_mount(self) -> None:
         self._variables.border_title = "Variables after this visit"

@@ -161,5 +161,18 @@ class StudyScreen(PaneScreen):
             self.say(f"written: {file}; run it with pytest")
 
 
+class ScreenOverWalk(StudyScreen):
+    """One that lies over the walk through a run, and is left for it."""
+
+    def action_restore(self) -> None:
+        if self.has_class("-alone"):
+            super().action_restore()
+        else:
+            self.app.pop_screen()
+
+    def action_leave(self) -> None:
+        self.app.pop_screen()
+
+
 def _opened(path: str) -> list[OpenedRun]:
     return open_runs(Path(path).expanduser())

@@ -74,13 +74,10 @@ class WorkbenchScreen(RunScreen):
         self._seen_stop: object = None
         self._looked_from: object = None
 
-    def compose(self) -> ComposeResult:
-        yield Bar(id="place")
-        yield Bar(id="reason")
-        yield self._panes
+    def compose_foot(self) -> ComposeResult:
         yield FilterBar()
         yield self._console_work.console
-        yield from self.compose_foot()
+        yield from super().compose_foot()
 
     def on_mount(self) -> None:
         self._tree.focus()
