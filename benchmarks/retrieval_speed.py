@@ -67,20 +67,20 @@ def bm25(folder: Path, passages: int) -> None:
         subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parent)
 
 
-def bm25_of(library: str, corpus: str) -> None:
+def bm25_of(ranker: str, corpus: str) -> None:
     """Index, then query by three words; what is printed of memory is the most that the process had."""
     from keywords import Keywords, best
     from passages import Corpus
 
     queries = [" ".join(f"w{n}" for n in row) for row in np.random.default_rng(2).zipf(1.3, (20, 3)) % VOCABULARY]
     start = time.perf_counter()
-    if library.startswith("ours"):
-        own = Keywords({"library": library.partition(": ")[2]}, None)
+    if ranker.startswith("ours"):
+        own = Keywords({"ranker": ranker.partition(": ")[2]}, None)
         own.make(Corpus(Path(corpus)))
         search: Callable[[str], Any] = lambda query: best(own.scores(query), 10)  # noqa: E731
     else:
         tokens = [text.split() for text in Corpus(Path(corpus)).texts()]
-        if library == "rank-bm25":
+        if ranker == "rank-bm25":
             from rank_bm25 import BM25Okapi
 
             okapi = BM25Okapi(tokens)
@@ -93,7 +93,7 @@ def bm25_of(library: str, corpus: str) -> None:
             search = lambda query: bare.retrieve([query.split()], k=10, show_progress=False)  # noqa: E731
     made = time.perf_counter() - start
     took = statistics.median(timed(lambda query=query: search(query)) for query in queries)
-    print(f"  {library:16} index {made:7.1f} s   query {took * 1000:8.2f} ms   memory {peak():6,.0f} MB")
+    print(f"  {ranker:16} index {made:7.1f} s   query {took * 1000:8.2f} ms   memory {peak():6,.0f} MB")
 
 
 def dense(folder: Path) -> None:
@@ -200,7 +200,7 @@ def init(folder: Path, passages: int) -> None:
 
     corpus = Corpus(write_corpus(folder, passages))
     words = folder / "bm25"
-    Keywords({"library": "bm25s"}, words).make(corpus)
+    Keywords({"ranker": "bm25s"}, words).make(corpus)
     vectors = np.random.default_rng(5).standard_normal((passages, WIDTH), dtype=np.float32)
     for name, kind in {"faiss": FaissIndex, "numpy": NumpyIndex}.items():
         kind({"index_path": str(folder / f"{name}.index")}, "wordllama", corpus).make(vectors, "", True, corpus)
@@ -225,7 +225,7 @@ def init_of(name: str, folder: str, corpus: str) -> None:
 
     settings: dict[str, Any] = {"corpus_path": corpus, "backend": "bm25", "backend_configs": {"bm25": {}}}
     if name == "bm25":
-        settings["backend_configs"]["bm25"] = {"save_path": f"{folder}/bm25", "library": "bm25s"}
+        settings["backend_configs"]["bm25"] = {"save_path": f"{folder}/bm25", "ranker": "bm25s"}
         import bm25s  # noqa: F401 - what is loaded once, whatever the index
     else:
         settings |= {"backend": "wordllama", "index_backend": name}

@@ -157,7 +157,7 @@ def test_golds_in_texts() -> None:
 def test_lists_that_are_not_one_entry_per_item_are_nobodys(tmp_path: Path) -> None:
     short = study(tmp_path, pred_ls=PREDICTIONS[:-1])
     assert list(short.misfits) == ["prediction"]
-    assert "pred_ls has 5 entries for 6 items" in short.misfits["prediction"]
+    assert "pred_ls is a list of 5 for 6 items" in short.misfits["prediction"]
     assert all(row.prediction == "" and row.is_right is None for row in short.rows)
     long = study(tmp_path, gt_ls=[*GOLDS, ["more"]])
     assert all(row.golds == () and row.is_right is None for row in long.rows)

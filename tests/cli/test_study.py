@@ -161,7 +161,6 @@ def test_what_a_saved_run_lacks_stops_it(
         (["--live", "9"], "there is no visit 9; its visits are 1 to 4"),
         (["--live", "2", "--answer", "4=perhaps"], "write STEP=run, STEP=equal or STEP=recorded"),
         (["--live", "2", "--answer", "8=run"], "there is no step 8"),
-        (["--role", "colour=q_ls"], "write ROLE=VARIABLE"),
     ],
 )
 def test_what_going_live_does_not_take(
@@ -169,6 +168,11 @@ def test_what_going_live_does_not_take(
 ) -> None:
     assert main(["replay", str(run[1]), *options, "--run", "--yes"]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_role_that_is_none(run: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", str(run[1]), "--role", "colour=q_ls"]) == 2
+    assert "write ROLE=VARIABLE" in capsys.readouterr().err
 
 
 def test_marks_and_notes_are_told(run: tuple[Path, Path], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -215,3 +219,28 @@ def test_a_file_that_is_nested_too_deeply(tmp_path: Path, capsys: pytest.Capture
     file.write_text("[" * 100_000, encoding="utf-8")
     assert main(["why", str(file)]) == 2
     assert "nested too deeply" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", [["--run"], ["--answers", "equal"], ["--answer", "4=run"], ["--break", "4"]])
+def test_what_belongs_to_going_live_is_not_passed_over(
+    run: tuple[Path, Path], option: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["replay", str(run[1]), *option]) == 2
+    assert "belong to --live VISIT" in capsys.readouterr().err
+
+
+def test_a_run_that_went_live_stops_at_a_breakpoint(run: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--live", "2", "--run", "--yes", "--quiet"]
+    assert main(["replay", str(run[1]), *options, "--break", "4"]) == 4
+    assert "stopped before 4 lab.generate" in capsys.readouterr().out
+    assert main(["replay", str(run[1]), *options, "--break", "9"]) == 2
+    assert "there is no such step" in capsys.readouterr().err
+
+
+def test_a_list_that_is_nobodys_is_told_by_every_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "short.json"
+    memory = {"memory_q_ls": ["q", "r"], "memory_gt_ls": [["a"], ["b"]], "memory_pred_ls": ["a"]}
+    file.write_text(json.dumps([{"step": "x.y", "memory": memory}]), encoding="utf-8")
+    for command in (["why", str(file)], ["diff", str(file), str(file)], ["export", str(file), "--markdown"]):
+        assert main(command) == 0
+        assert capsys.readouterr().err.count("pred_ls is a list of 1 for 2 items") == 1

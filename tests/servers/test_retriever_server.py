@@ -230,12 +230,12 @@ async def test_another_models_index_is_refused_with_both_numbers(
     assert "vectors of 6 numbers" in retriever.said()
 
 
-@pytest.mark.parametrize("library", ["rank_bm25", "bm25s"])
+@pytest.mark.parametrize("ranker", ["rank_bm25", "bm25s"])
 async def test_a_bm25_index_is_kept_and_one_of_another_corpus_refused(
-    retriever: StdioServer, tmp_path: Path, library: str
+    retriever: StdioServer, tmp_path: Path, ranker: str
 ) -> None:
     folder = tmp_path / "index" / "bm25"
-    configs = {"bm25": {"save_path": str(folder), "library": library}}
+    configs = {"bm25": {"save_path": str(folder), "ranker": ranker}}
     for _ in range(2):
         await init(retriever, tmp_path, backend_configs=configs)
         await retriever("bm25_index")

@@ -20,7 +20,7 @@ def study_data(study: Study, rows: list[TableRow]) -> dict[str, Any]:
         "items": study.run.count,
         "metric": study.metric,
         "roles": {role: getattr(roles, role) for role in ("question", "gold", "prediction", "passages")},
-        "notes": list(study.opened.notes),
+        "notes": list(study.notes),
         "totals": totals(row.verdict for row in rows if row.verdict is not None),
         "rows": [row_data(row) for row in rows],
     }

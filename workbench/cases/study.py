@@ -50,6 +50,11 @@ class Study:
         }
         """Roles whose list has not one entry per item, with what is to be said of that: nobody's entry is known."""
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What should be known of the run: what its file does not hold, and lists that are nobody's."""
+        return (*self.opened.notes, *self.misfits.values())
+
     def _misfit(self, role: str) -> str | None:
         name = getattr(self.roles, role)
         if name is None or name in self.run.whole or self.run.count < 2:
@@ -57,7 +62,7 @@ class Study:
         value = self.flow.writers[name][-1].saved[name]
         if not is_list(value) or len(value) == self.run.count:
             return None
-        return f"{name} has {len(value)} entries for {self.run.count} items: whose {role} is whose is not known"
+        return f"{name} is a list of {len(value)} for {self.run.count} items: whose {role} is whose is not known"
 
     @property
     def end(self) -> int:

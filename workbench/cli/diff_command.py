@@ -36,8 +36,7 @@ def diff(options: argparse.Namespace) -> int:
     if options.json:
         print_json(redactor.value(_data(comparison, items)))
         return Exit.WELL
-    for opened in (first, second) if second.notes != first.notes else (first,):
-        say_notes(opened)
+    say_notes(dict.fromkeys((*comparison.first.notes, *comparison.second.notes)))
     print_text(_text(comparison, items, redactor))
     return Exit.WELL
 

@@ -27,7 +27,7 @@ def export(options: argparse.Namespace) -> int:
         if str(error):
             say(f"ragwb export: {error}")
         return Exit.WRONG
-    say_notes(opened)
+    say_notes(data["notes"])
     if options.html is not None:
         from workbench.cases.export_html import html_page
 

@@ -190,7 +190,9 @@ def parser() -> argparse.ArgumentParser:
         "files", type=Path, metavar="FILE", nargs="+", help="memory files, sessions, or folders of them"
     )
     add_live_options(replaying)
-    _add_stops_without_screen(replaying)
+    _add_stops(replaying)
+    _add_on_break(replaying)
+    _add_printing(replaying)
     add_study_commands(commands)
     _add_project_commands(commands)
     for starting in (opening, running, building, resuming, replaying):
@@ -244,12 +246,6 @@ def _add_stops(parser: argparse.ArgumentParser) -> None:
         help="stop after the step that wrote (`ret_psg written`), changed or emptied a variable, or that made an "
         "expression true; may be given more than once",
     )
-
-
-def _add_stops_without_screen(parser: argparse.ArgumentParser) -> None:
-    """How a run that went live stops and prints where there is no screen."""
-    _add_on_break(parser)
-    _add_printing(parser)
 
 
 def _add_on_break(parser: argparse.ArgumentParser) -> None:

@@ -64,6 +64,6 @@ def notes_of(opened: OpenedRun) -> Mapping[int, Note]:
         return {}
 
 
-def say_notes(opened: OpenedRun, more: Iterable[str] = ()) -> None:
-    for note in (*opened.notes, *more):
+def say_notes(notes: Iterable[str]) -> None:
+    for note in notes:
         say(f"note: {note}")

@@ -13,6 +13,8 @@ from workbench.cli.exits import Exit
 from workbench.cli.opened import WrongUse, opened_runs
 from workbench.cli.printing import print_json
 from workbench.cli.report import has_terminal, say, say_problems
+from workbench.cli.stops import given_stops
+from workbench.engine.expressions import ExpressionError
 from workbench.engine.recording import Answers
 from workbench.pipeline.problems import PipelineError
 
@@ -27,6 +29,8 @@ def replay(options: argparse.Namespace) -> int:
     try:
         if options.live is not None:
             return _live_from_command(options)
+        if options.run or options.answer or options.answers is not None or options.breaks or options.watches:
+            raise WrongUse("--run, --answers, --answer, --break and --watch belong to --live VISIT")
         if options.json:
             print_json([_summary(opened.run) for opened in _all_runs(options)])
             return Exit.WELL
@@ -94,7 +98,7 @@ def _refusal(live: GoLive) -> str | None:
 def _live_from_command(options: argparse.Namespace) -> int:
     by_step = dict(_answer_of_step(text) for text in options.answer)
     runs = opened_runs(options.files[0], options.pipeline)
-    return _live(runs[0], options.live, _ANSWERS[options.answers], by_step, options)
+    return _live(runs[0], options.live, _ANSWERS[options.answers or "run"], by_step, options)
 
 
 def _answer_of_step(text: str) -> tuple[str, Answers]:
@@ -114,7 +118,8 @@ def _live(
 
     try:
         wiring = live_wiring(opened, visit, answers=answers, by_step=by_step, say=say)
-    except NotLive as error:
+        wiring.breaks, wiring.watches = given_stops(options, wiring.prepared)
+    except (NotLive, ExpressionError) as error:
         raise WrongUse(str(error)) from None
     except PipelineError as error:
         say_problems(error)

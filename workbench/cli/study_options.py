@@ -42,7 +42,6 @@ def add_live_options(replaying: argparse.ArgumentParser) -> None:
     replaying.add_argument(
         "--answers",
         choices=("run", "equal", "recorded"),
-        default="run",
         help="after --live, each step that FILE has as well is run anew, answered from FILE where its inputs are "
         "equal, or answered from FILE (default: run)",
     )

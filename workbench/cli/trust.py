@@ -47,8 +47,9 @@ class Strangers(Struct, frozen=True):
         return (
             f"{self._what} that nobody has allowed yet:\n"
             f"{listed(self.objections)}\n"
-            f"Nothing was started. If you know where they come from: ragwb trust {_word(file)}, once and for all; "
-            f"or the option --yes, for this time; or {VARIABLE}=all in the environment, where nobody can be asked."
+            f"Nothing was started. If you know where they come from: ragwb trust {_word(file)}, until their code "
+            f"changes (--always: also then); or the option --yes, for this time; or {VARIABLE}=all in the environment, "
+            "where nobody can be asked."
         )
 
     @property

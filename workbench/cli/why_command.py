@@ -34,7 +34,7 @@ def why(options: argparse.Namespace) -> int:
     if options.json:
         print_json(redactor.value(study_data(study, rows)))
         return Exit.WELL
-    say_notes(opened, study.misfits.values())
+    say_notes(study.notes)
     print_text(_text(study, rows, redactor, in_full=items is not None))
     return Exit.WELL
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Scores = np.ndarray[Any, np.dtype[np.float64]]
 
 RANKERS = Backends(
-    "retriever.backend_configs.bm25.library",
+    "retriever.backend_configs.bm25.ranker",
     {"rank_bm25": "keywords:RankBM25", "bm25s": "keywords:BM25S"},
 )
 LARGE = 20_000
@@ -139,9 +139,9 @@ class Keywords:
             str(configs.get("lang") or "en"),
             configs.get("stopwords") if isinstance(configs.get("stopwords"), list) else (),
         )
-        self.library = str(configs.get("library") or "auto")
-        if self.library != "auto":
-            RANKERS.load(self.library)
+        self.ranker = str(configs.get("ranker") or "auto")
+        if self.ranker != "auto":
+            RANKERS.load(self.ranker)
         self.folder = folder
         self._ranker: Ranker | None = None
 
@@ -156,24 +156,24 @@ class Keywords:
             return False
         check_origin(self.folder, corpus, self._settings(), REMAKE)
         kept = read_origin(self.folder)
-        library = str(kept.settings["library"]) if kept else self.library
+        ranker = str(kept.settings["ranker"]) if kept else self.ranker
         try:
-            self._ranker = RANKERS.load(library).load(self.folder)
+            self._ranker = RANKERS.load(ranker).load(self.folder)
         except (OSError, ValueError, KeyError) as error:
             raise KeywordsError(f"{self.folder} can't be read ({error}). {REMAKE}") from error
         return True
 
     def make(self, corpus: Corpus, keep: bool = True) -> str:
         """Index the corpus, and ``keep`` the index where a folder is set. Returns what was done, for the log."""
-        library = self._choice(len(corpus))
-        self._ranker = RANKERS.load(library).of_tokens(self.cut(text) for text in corpus.texts())
+        ranker = self._choice(len(corpus))
+        self._ranker = RANKERS.load(ranker).of_tokens(self.cut(text) for text in corpus.texts())
         if self.folder is None or not keep:
-            return f"BM25 index of {len(corpus)} passages in memory ({library}, {self.tokenizer})"
+            return f"BM25 index of {len(corpus)} passages in memory ({ranker}, {self.tokenizer})"
         folder = self.folder
         origin_file(folder).unlink(missing_ok=True)
         replace_folder(folder, self._ranker.save)
-        write_origin(folder, Origin.of(corpus, {**self._settings(), "library": library}))
-        return f"{folder}: BM25 index of {len(corpus)} passages ({library}, {self.tokenizer})"
+        write_origin(folder, Origin.of(corpus, {**self._settings(), "ranker": ranker}))
+        return f"{folder}: BM25 index of {len(corpus)} passages ({ranker}, {self.tokenizer})"
 
     def scores(self, query: str) -> Scores:
         """One score a passage."""
@@ -182,8 +182,8 @@ class Keywords:
         return self._ranker.scores(self.cut(query))
 
     def _choice(self, passages: int) -> str:
-        if self.library != "auto":
-            return self.library
+        if self.ranker != "auto":
+            return self.ranker
         return "bm25s" if passages >= LARGE and is_installed("bm25s") else "rank_bm25"
 
     def _settings(self) -> dict[str, Any]:
