@@ -12,8 +12,12 @@ class SourceTree:
     """A module, its nodes, and the parent of each."""
 
     def __init__(self, module: ast.Module) -> None:
-        self.nodes = list(ast.walk(module))
-        self.parents = {child: node for node in self.nodes for child in ast.iter_child_nodes(node)}
+        self.nodes: list[ast.AST] = [module]
+        self.parents: dict[ast.AST, ast.AST] = {}
+        for node in self.nodes:  # grows on the way
+            children = list(ast.iter_child_nodes(node))
+            self.parents |= dict.fromkeys(children, node)
+            self.nodes += children
         self.functions = [node for node in self.nodes if isinstance(node, Function)]
         self.classes = [node for node in self.nodes if isinstance(node, ast.ClassDef)]
         self.calls = [node for node in self.nodes if isinstance(node, ast.Call)]

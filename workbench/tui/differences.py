@@ -21,7 +21,7 @@ COMPARED_WORDS = 1_500
 _KEPT = 120
 """Characters that are shown of what is the same, before and after what is not."""
 _WIDE = "\u3000-\u9fff\uf900-\uffef"
-_WORD = re.compile(rf"[{_WIDE}]|[^\s{_WIDE}]+\s*|\s+")
+_WORD = rf"[{_WIDE}]|[^\s{_WIDE}]+\s*|\s+"  # compiled when it is first needed: so wide a class takes milliseconds
 
 Sign = Literal["=", "-", "+", "…"]
 Piece = tuple[Sign, str]
@@ -71,7 +71,7 @@ def text_of(value: Any) -> str | None:
 
 def text_pieces(old: str, new: str) -> list[Piece]:
     """Two texts as one: what stayed, what went, what came. Of long stretches that stayed the ends are kept."""
-    ours, theirs = _WORD.findall(old), _WORD.findall(new)
+    ours, theirs = re.findall(_WORD, old), re.findall(_WORD, new)
     before = _common(ours, theirs)
     after = _common(ours[before:][::-1], theirs[before:][::-1])
     middle = _compared(ours[before : len(ours) - after], theirs[before : len(theirs) - after])

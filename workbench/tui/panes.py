@@ -35,8 +35,11 @@ class PaneArea(Guarded, Vertical):
         self._grabbed: tuple[Edge, events.MouseDown] | None = None
 
     def compose(self) -> ComposeResult:
+        # What is in front is known before there are styles to be worked out anew.
+        self.panes[self._front].add_class("-front")
+        self.panes[self._front_below].add_class("-front-below")
         yield TabBar(id="all-tabs")
-        with Horizontal(id="upper"):
+        with Horizontal(id="upper", classes="-front-row"):
             yield from self._upper
         yield TabBar(id="lower-tabs")
         with Horizontal(id="lower"):

@@ -11,7 +11,7 @@ from workbench.engine.values import Message, count_of
 _SHOWN = 50
 _COUNTED = 100_000
 """Characters that are looked at for the number of tokens; what comes after them is taken to be alike."""
-_WIDE = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")
+_WIDE = "[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]"  # compiled when it is first needed: so wide a class takes milliseconds
 _LETTERS_TO_A_TOKEN = 4
 
 
@@ -41,7 +41,7 @@ def _about_tokens(sample: str, count: int) -> int:
     """One token to four letters, and one to each character of Chinese, Japanese or Korean; two digits are exact."""
     if not sample:
         return 0
-    wide = 0 if sample.isascii() else len(_WIDE.findall(sample))
+    wide = 0 if sample.isascii() else len(re.findall(_WIDE, sample))
     tokens = (wide + (len(sample) - wide) / _LETTERS_TO_A_TOKEN) * count / len(sample)
     digits = max(0, len(str(int(tokens))) - 2)
     return max(1, int(round(tokens, -digits)))

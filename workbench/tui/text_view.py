@@ -11,7 +11,9 @@ from rich.cells import cell_len, chop_cells
 from workbench.tui.rows import Part, Row, RowsView
 from workbench.tui.text import visible
 
-_MAY_BE_WIDE = re.compile("[\u1100-\u11ff\u231a-\U0010ffff]")
+_MAY_BE_WIDE = (
+    "[\u1100-\u11ff\u231a-\U0010ffff]"  # compiled when it is first needed: so wide a class takes milliseconds
+)
 _MEASURED_LINE, _MEASURED_TEXT = 2_000, 200_000
 """Characters. What is longer is not wrapped at words, but after a number of them that fits in any case."""
 
@@ -116,4 +118,4 @@ def _wrapped(line: str, width: int) -> list[str]:
 
 def _is_narrow(line: str) -> bool:
     """Whether each character takes one column at most."""
-    return line.isascii() or _MAY_BE_WIDE.search(line) is None
+    return line.isascii() or re.search(_MAY_BE_WIDE, line) is None

@@ -34,6 +34,10 @@ FIRST_THEME, PLAIN_THEME = "ragwb-dark", "ragwb-terminal"
 """The theme that counts until another is chosen; and the one where colours are not wanted (NO_COLOR)."""
 
 
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""Themes are read before the first picture; libyaml takes a fraction of the time."""
+
+
 class ThemeUnreadable(Exception):
     """The file is no theme; ``str()`` says what is wrong and where."""
 
@@ -59,7 +63,7 @@ def load_themes(folder: Path) -> tuple[list[Theme], list[str]]:
 def read_theme(file: Path) -> Theme:
     """Raises ``ThemeUnreadable``."""
     try:
-        data = yaml.safe_load(file.read_text(encoding="utf-8"))
+        data = yaml.load(file.read_text(encoding="utf-8"), Loader=_LOADER)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ThemeUnreadable(f"{file}: can't be read: {' '.join(str(error).split())}") from None
     if not isinstance(data, Mapping) or not isinstance(data.get("name"), str) or "primary" not in data:
