@@ -11,7 +11,7 @@ from workbench.engine.values import Message, count_of
 _SHOWN = 50
 _COUNTED = 100_000
 """Characters that are looked at for the number of tokens; what comes after them is taken to be alike."""
-_WIDE = "[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]"  # compiled when it is first needed: so wide a class takes milliseconds
+_WIDE = "[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]"  # compiled when needed: it takes milliseconds
 _LETTERS_TO_A_TOKEN = 4
 
 
