@@ -21,6 +21,7 @@ from workbench.tui.keymap import keymap_of
 from workbench.tui.panes import PaneArea
 from workbench.tui.rows import Part, RowsView
 from workbench.tui.study_screen import ScreenOverWalk
+from workbench.tui.studying import arranged
 from workbench.tui.viewer import ValueViewer
 from workbench.tui.why_pane import Evidence, WhyPane
 
@@ -190,7 +191,7 @@ class ItemsScreen(ScreenOverWalk):
 
     async def _arrange(self, where: str, sort: str) -> None:
         at = self.lens
-        rows = await asyncio.to_thread(self.studied.arranged, where, sort)
+        rows = await asyncio.to_thread(arranged, self.studied.rows, where, sort)
         self.studied.show(rows, where, sort)
         self._items.rows.move_cursor(next((n for n, row in enumerate(rows) if row.row.item == at), 0))
         self._show_more()

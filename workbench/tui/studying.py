@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -13,7 +13,7 @@ from workbench.cases.notes import NOTHING, Note, Notes, NotesUnreadable
 from workbench.cases.opening import OpenedRun
 from workbench.cases.roles import RoleError
 from workbench.cases.saved_run import SavedRun
-from workbench.cases.study import Study
+from workbench.cases.study import ItemRow, Study
 from workbench.cases.table import TableError, TableRow, filtered, ordered, table
 from workbench.cases.verdict import Verdict
 from workbench.cases.why import judged
@@ -84,19 +84,34 @@ class Studied:
 
         try:
             study = Study(self.opened, self.named, self.metric)
-            rows = table(study.work_out(told("items")), (), self.notes.by_item if self.notes is not None else None)
+            rows = self._table(study.work_out(told("items")), ())
             wrong = sum(row.row.is_right is False for row in rows)
-            app.call_from_thread(self._take, number, study=study, rows=rows, progress=("verdicts", 0, wrong))
+            shown = self._arranged(rows)
+            app.call_from_thread(
+                self._take, number, study=study, rows=rows, shown=shown, progress=("verdicts", 0, wrong)
+            )
             tell = told("verdicts")
             found: list[Verdict] = []
             for verdict in judged(study):
                 found.append(verdict)
                 tell(len(found), wrong)
-            app.call_from_thread(self._take, number, verdicts=found)
+            rows = self._table(study.rows, found)
+            app.call_from_thread(self._take, number, rows=rows, shown=self._arranged(rows))
         except _Void:
             pass
         except RoleError as error:
             app.call_from_thread(self._fail, number, str(error))
+
+    def _table(self, rows: Sequence[ItemRow], verdicts: Sequence[Verdict]) -> list[TableRow]:
+        return table(rows, verdicts, self.notes.by_item if self.notes is not None else None)
+
+    def _arranged(self, rows: list[TableRow]) -> tuple[str, str, list[TableRow]]:
+        """The filter and the order that are wished by now, and what they leave; nothing of them where they fail."""
+        where, sort = self.where, self.sort
+        try:
+            return where, sort, arranged(rows, where, sort)
+        except TableError:
+            return "", "", rows
 
     def _fail(self, number: int, trouble: str) -> None:
         if number == self._number:
@@ -109,31 +124,20 @@ class Studied:
         *,
         study: Study | None = None,
         rows: list[TableRow] | None = None,
-        verdicts: list[Verdict] | None = None,
+        shown: tuple[str, str, list[TableRow]] | None = None,
         progress: tuple[str, int, int] | None = None,
     ) -> None:
         if number != self._number:
             return
         self.progress = progress
         self.study = study or self.study
-        self.rows = rows if rows is not None else self.rows
-        if verdicts is not None:
-            by_item = {verdict.item: verdict for verdict in verdicts}
-            self.rows = [replace(row, verdict=by_item.get(row.row.item)) for row in self.rows]
-        if rows is not None or verdicts is not None:
-            self.shown = self.rows
-            try:
-                self.shown = self.arranged(self.where, self.sort)
-            except TableError:
-                self.where = self.sort = ""
+        if rows is not None and shown is not None:
+            self.rows = rows
+            is_wished = shown[:2] in ((self.where, self.sort), ("", ""))
+            self.where, self.sort, self.shown = shown if is_wished else self._arranged(rows)
         self.listen()
 
     # ---- the table
-
-    def arranged(self, where: str, sort: str) -> list[TableRow]:
-        """The rows of a filter, in the order of a column. Raises ``TableError``."""
-        rows = filtered(self.rows, where) if where and self.rows else self.rows
-        return ordered(rows, sort) if sort and rows else rows
 
     def show(self, rows: list[TableRow], where: str, sort: str) -> None:
         self.shown, self.where, self.sort = rows, where, sort
@@ -155,6 +159,12 @@ class Studied:
         for rows in (self.rows, self.shown) if self.shown is not self.rows else (self.rows,):
             for place in _places(rows, item):
                 rows[place] = replace(rows[place], note=note)
+
+
+def arranged(rows: list[TableRow], where: str, sort: str) -> list[TableRow]:
+    """The rows of a filter, in the order of a column. Raises ``TableError``."""
+    rows = filtered(rows, where) if where and rows else rows
+    return ordered(rows, sort) if sort and rows else rows
 
 
 class _Void(Exception):
