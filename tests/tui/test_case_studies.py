@@ -201,7 +201,7 @@ async def test_two_runs_side_by_side(files: tuple[Path, Path]) -> None:
         await press(pilot, "f", *["down"] * 3, "enter")
         assert "哪座灯塔?" in text(pilot)
         assert "which river?" not in text(pilot)
-        await press(pilot, "x")
+        await press(pilot, "s")
         assert "they have no item" not in text(pilot)
         assert "A memory_toy_q" in text(pilot)
         await press(pilot, "C")
@@ -303,6 +303,19 @@ async def test_what_keeps_a_run_from_going_live_is_said_where_it_is_looked_at(fi
         assert "no server for visit 2" in text(pilot)
         assert "visit 2 of 6" in text(pilot)
         assert pilot.app.return_value is None
+
+
+async def test_going_live_from_the_table_of_items(files: tuple[Path, Path]) -> None:
+    (files[0].parent / "p.yaml").write_text(PIPELINE, encoding="utf-8")
+    async with shown(files[0]) as pilot:
+        await press(pilot, "T", "L")
+        assert "no visit is at fault for this item" in text(pilot)
+        await press(pilot, "down", "L")
+        assert "Go live before visit 3" in text(pilot)
+        await press(pilot, "enter")
+        left = pilot.app.return_value
+    assert isinstance(left, GoLive)
+    assert left.visit == 3
 
 
 async def test_going_live_needs_the_pipeline(files: tuple[Path, Path]) -> None:

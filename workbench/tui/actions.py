@@ -159,6 +159,7 @@ REPLAY = (
 ITEMS = (
     Action("walk", ("w",), "walk through the run with this item pinned; Enter does it, too", _STUDY, "Walk"),
     Action("go_to_fault", ("v",), "to the visit at fault", _STUDY, "Fault", "go to the fault"),
+    Action("go_live", ("L",), "run on from before the visit at fault, in a new session", _STUDY, title="go live"),
     Action("filter_items", ("f",), "show a part of the items: `f1 < 0.5 and rounds > 1`, `marked`", _STUDY, "Filter"),
     Action("sort", ("s",), "sort by a column; the same again turns the order round", _STUDY, "Sort", "sort items"),
     Action("mark_item", ("space",), "mark the item, or no longer", _STUDY, title="mark item"),
@@ -178,7 +179,7 @@ COMPARE = (
     Action(
         "filter_outcomes", ("f",), "show only what got better, worse, or differs", _STUDY, "Filter", "filter outcomes"
     ),
-    Action("swap", ("x",), "A becomes B, and B becomes A", _STUDY, "Swap", "swap A and B"),
+    Action("swap", ("s",), "A becomes B, and B becomes A", _STUDY, "Swap", "swap A and B"),
     *(
         Action(f"show_pane({number})", (str(number),), f"to {name}", _PANES, title=f"go to {name}")
         for number, name in enumerate(("Items", "Difference", "Steps", "Scores"), 1)

@@ -128,7 +128,8 @@ class Scores(RowsView):
     def row(self, index: int) -> Row:
         scores = self._comparison.scores if self._comparison is not None else ()
         if not scores:
-            return Row((Part(" no score that both have", "dim"),))
+            has_items = self._comparison is None or bool(self._comparison.items)
+            return Row((Part(" no score that both have" if has_items else " no item in common", "dim"),))
         if not index:
             return Row((Part(f" {'':<10}{'A':>8}{'B':>8}{'B - A':>9}{'p':>8}", "dim"),))
         if index > len(scores):

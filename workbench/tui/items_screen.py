@@ -157,6 +157,14 @@ class ItemsScreen(ScreenOverWalk):
         else:
             self._go_to(visit)
 
+    def action_go_live(self) -> None:
+        row = self._items.rows.table_row
+        visit = row.verdict.visit if row is not None and row.verdict is not None else None
+        if visit is None:
+            self.say("no visit is at fault for this item: walk to the one from which to run on")
+        else:
+            self.go_live(visit)
+
     def _go_to(self, visit: int | None) -> None:
         if self.lens is not None:
             self.app.pop_screen()

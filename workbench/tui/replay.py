@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, ClassVar
@@ -16,10 +15,9 @@ from workbench.cases.saved_run import Recorded, SavedRun, SavedVisit, is_unset
 from workbench.engine.routing import routes_in_words
 from workbench.engine.values import UNSET, count_of, numbered
 from workbench.tui.actions import REPLAY, Action
-from workbench.tui.answers_dialog import AnswersDialog
 from workbench.tui.bars import Bar
 from workbench.tui.compare_screen import CompareScreen
-from workbench.tui.desk import Desk, GoLive, run_name
+from workbench.tui.desk import Desk, run_name
 from workbench.tui.diff_viewer import DiffViewer
 from workbench.tui.help import OPEN_SIGN
 from workbench.tui.images import image_file, look_at_image
@@ -291,32 +289,11 @@ class ReplayScreen(StudyScreen):
         if visit is not None:
             await self.make_test(visit.recorded.number if visit.recorded is not None else visit.number)
 
-    @work
-    async def action_go_live(self) -> None:
-        visit, opened = self._visits.visit, self.studied.opened
-        if self.is_growing():
-            return
-        if visit is None:
+    def action_go_live(self) -> None:
+        if self._visits.visit is None:
             self.say("the run has no visits")
-        elif opened.pipeline is None:
-            self.say("its pipeline is not known, and so neither what runs next: open it with --pipeline FILE")
         else:
-            steps = [(step.path, step.name) for step in opened.pipeline.pipeline.tool_steps()]
-            title = f"Go live before visit {visit.number}: from there on each step is"
-            hint = (
-                "What comes before is rebuilt from the file, in a new session; the file stays as it is. "
-                "What it does not hold is asked for on the way."
-            )
-            dialog = AnswersDialog(title, steps, "run", {}, enter="Enter goes live", hint=hint)
-            chosen = await self.app.push_screen_wait(dialog)
-            if chosen is None:
-                return
-            live = GoLive(opened, visit.number, chosen.answers, chosen.by_step)
-            refusal = await asyncio.to_thread(self._desk.refusal, live)
-            if refusal is None:
-                self.app.exit(live)
-            else:
-                self.say(refusal, is_error=True)
+            self.go_live(self._visits.visit.number)
 
 
 def _fact(name: str, words: str, look: str = "name") -> Root:

@@ -13,7 +13,8 @@ from workbench.cases.opening import OpenedRun, open_runs
 from workbench.cases.roles import ROLES
 from workbench.cases.saved_run import RunUnreadable
 from workbench.pipeline.problems import PipelineError
-from workbench.tui.desk import Desk, run_name
+from workbench.tui.answers_dialog import AnswersDialog
+from workbench.tui.desk import Desk, GoLive, run_name
 from workbench.tui.dialogs import Choose, LineDialog
 from workbench.tui.pane_screen import PaneScreen
 from workbench.tui.panes import PaneArea
@@ -144,6 +145,32 @@ class StudyScreen(PaneScreen):
         written = await share(self.app, self.studied, self.items_to_share())
         if written is not None:
             self.say(f"written: {written}")
+
+    @work
+    async def go_live(self, visit: int) -> None:
+        """Ask how steps are answered from before this visit on, and leave to run on there."""
+        opened = self.studied.opened
+        if self.is_growing():
+            return
+        if opened.pipeline is None:
+            self.say("its pipeline is not known, and so neither what runs next: open it with --pipeline FILE")
+            return
+        steps = [(step.path, step.name) for step in opened.pipeline.pipeline.tool_steps()]
+        title = f"Go live before visit {visit}: from there on each step is"
+        hint = (
+            "What comes before is rebuilt from the file, in a new session; the file stays as it is. "
+            "What it does not hold is asked for on the way."
+        )
+        dialog = AnswersDialog(title, steps, "run", {}, enter="Enter goes live", hint=hint)
+        chosen = await self.app.push_screen_wait(dialog)
+        if chosen is None:
+            return
+        live = GoLive(opened, visit, chosen.answers, chosen.by_step)
+        refusal = await asyncio.to_thread(self._desk.refusal, live)
+        if refusal is None:
+            self.app.exit(live)
+        else:
+            self.say(refusal, is_error=True)
 
     async def make_test(self, number: int) -> None:
         """Write a test of the visit with this number in its session."""
