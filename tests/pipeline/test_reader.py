@@ -232,3 +232,14 @@ def test_pipes_are_refused(tmp_path: Path) -> None:
     for file in (pipe, Path("/dev/zero")):
         with pytest.raises(PipelineError, match="this is a pipe or a device"):
             read_pipeline(file)
+
+
+def test_a_step_ends_before_the_next_begins(tmp_path: Path) -> None:
+    file = tmp_path / "p.yaml"
+    steps = (
+        "- loop:\n    times: 2\n    steps:\n    - a.b:\n        output: {x: y}\n\n"
+        "    - a.c:\n        input:\n          k: |\n            l\n- a.d\n"
+    )
+    file.write_text(f"servers: {{a: servers/a}}\npipeline:\n{steps}", encoding="utf-8")
+    found = {step.path: (step.position.line, step.last_line) for step in walk(read_pipeline(file).pipeline.steps)}
+    assert found == {"1": (3, 12), "1.1": (6, 7), "1.2": (9, 12), "2": (13, 13)}

@@ -219,7 +219,7 @@ class FakeRecord:
     def went_to(self, timeline: Timeline) -> None:
         pass
 
-    async def heard(self, visit: int) -> tuple[Event, ...]:
+    async def heard(self, visit: int | None) -> tuple[Event, ...]:
         return ()
 
     async def reloaded(self, prepared: Prepared) -> None:

@@ -386,11 +386,15 @@ async def test_the_question_goes_with_the_step_that_it_asks_about(open_pipeline:
         assert opened.app.screen is opened.screen
 
 
-async def test_control_c_says_what_leaves(open_pipeline: Open) -> None:
-    opened = open_pipeline(RAG)
+async def test_control_c_leaves_and_the_second_one_does_not_ask(open_pipeline: Open) -> None:
+    opened = open_pipeline("pipeline:\n- lab.get_items\n- lab.hang\n")
     async with opened.running() as keys:
-        await keys.press("ctrl+c")
-        assert "q leaves" in keys.text()
+        await keys.press_at_once("c")
+        await keys.until(lambda: opened.debugger.state.running is not None)
+        await keys.press_at_once("ctrl+c")
+        await keys.until(lambda: "Stop it and leave?" in keys.text())
+        await keys.press_at_once("ctrl+c")
+        await keys.until(lambda: opened.tools.is_closed)
 
 
 async def test_quitting_while_a_server_hangs_in_start(open_pipeline: Open) -> None:

@@ -85,3 +85,15 @@ async def test_the_future_is_looked_at_from_the_past(open_pipeline: Open) -> Non
         await keys.press("escape")
         assert opened.screen._timeline.cursor == 0
         assert "prompt_ls" not in [node.label for node in opened.screen._variables._shown]
+
+
+async def test_the_tree_shows_how_far_the_run_was(open_pipeline: Open) -> None:
+    opened = open_pipeline(LOOP)
+    async with opened.running() as keys:
+        await keys.press("c", "4", "home", "down", "down")
+        tree = [line[:40] for line in keys.text().splitlines()[3:12]]
+        assert any("loop" in line and "1/5" in line for line in tree)
+        assert any("✓" in line and "lab.extend" in line for line in tree)
+        assert any("lab.search" in line and "✓" not in line for line in tree)
+        await keys.press("escape")
+        assert any("lab.search" in line and "✓" in line for line in keys.text().splitlines()[3:12])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from workbench.cli.exits import Exit
 from workbench.cli.named import found_pipeline
-from workbench.cli.report import has_terminal, say, say_problems
+from workbench.cli.report import has_terminal, not_one, say, say_problems
 from workbench.cli.stops import given_stops
 from workbench.cli.trust import may_start
 from workbench.engine.expressions import ExpressionError
@@ -43,7 +43,7 @@ def open_file(options: argparse.Namespace) -> int:
         say(f"{options.file}: {error}")
         return Exit.WRONG
     if not has_terminal():
-        say(f"ragwb: the workbench needs a terminal; without one: ragwb run {options.file}")
+        say(f"ragwb: the workbench needs a terminal{not_one()}; without one: ragwb run {options.file}")
         return Exit.WRONG
     if not may_start(prepared, yes=options.yes):
         return Exit.WRONG

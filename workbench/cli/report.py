@@ -14,6 +14,15 @@ def has_terminal() -> bool:
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
 
 
+def not_one() -> str:
+    """Which streams are no terminal, where only some are not."""
+    streams = {"stdin": sys.stdin, "stdout": sys.stdout, "stderr": sys.stderr}
+    missing = [name for name, stream in streams.items() if stream is None or not stream.isatty()]
+    return (
+        f" ({' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} none)" if len(missing) < len(streams) else ""
+    )
+
+
 def say(message: str) -> None:
     """One message; nothing where stderr is closed or its reader is gone: a run goes on without being told of."""
     with contextlib.suppress(OSError, AttributeError, ValueError):

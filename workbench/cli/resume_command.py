@@ -7,7 +7,7 @@ import argparse
 from workbench.api.resuming import saved_wiring
 from workbench.api.wiring import Wiring
 from workbench.cli.exits import Exit
-from workbench.cli.report import has_terminal, say, say_problems
+from workbench.cli.report import has_terminal, not_one, say, say_problems
 from workbench.cli.run_command import run_to_the_end
 from workbench.cli.stops import given_stops
 from workbench.cli.trust import may_start
@@ -29,7 +29,7 @@ def resume(options: argparse.Namespace) -> int:
 def look(options: argparse.Namespace) -> int:
     """Open a session on the screen; its servers start when a step is run."""
     if not has_terminal():
-        say(f"ragwb: the workbench needs a terminal; without one: ragwb resume {options.file}")
+        say(f"ragwb: the workbench needs a terminal{not_one()}; without one: ragwb resume {options.file}")
         return Exit.WRONG
     wiring = _wiring(options)
     if wiring is None or not may_start(wiring.prepared, yes=options.yes):

@@ -16,22 +16,32 @@ class ExpressionError(Exception):
     """The expression can't be read or evaluated; ``str()`` says why."""
 
 
+_FILTERS = {"len": "q_ls | length", "sum": "scores | sum", "min": "scores | min", "max": "scores | max"}
+_FILTERS |= {"str": "item | string", "int": "name | int", "sorted": "names | sort", "any": "names | select | list"}
+"""What is written by those who think that a condition is Python."""
 SECONDS = 1.0
 """How long a condition may take for all its items: it is evaluated between two steps, where the run waits for it."""
 
 
 @lru_cache(maxsize=256)
 def _compiled(text: str) -> tuple[Any, frozenset[str]]:
-    from jinja2 import TemplateSyntaxError, meta
+    from jinja2 import TemplateSyntaxError, meta, nodes
 
     sandbox = environment()
     try:
         expression = sandbox.compile_expression(text, undefined_to_none=False)
-        names = meta.find_undeclared_variables(sandbox.parse("{{ " + text + " }}"))
+        tree = sandbox.parse("{{ " + text + " }}")
+        names = meta.find_undeclared_variables(tree)
     except TemplateSyntaxError as error:
         raise ExpressionError(f"can't read `{text}`: {error.message}") from None
     except (RecursionError, SyntaxError):
         raise ExpressionError(f"can't read `{text:.60}`: it is nested too deeply") from None
+    for call in tree.find_all(nodes.Call):
+        if isinstance(call.node, nodes.Name) and call.node.name in _FILTERS:
+            name = call.node.name
+            raise ExpressionError(
+                f"can't read `{text}`: there is no {name}(); this is Jinja2, with filters: `{_FILTERS[name]}`"
+            )
     return expression, frozenset(names)
 
 

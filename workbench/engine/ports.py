@@ -170,7 +170,7 @@ class Recorder(Protocol):
         Raises ``OSError`` where it can't be kept (the disk is full): the step then counts as failed.
         """
 
-    async def heard(self, visit: int) -> tuple[Event, ...]:
+    async def heard(self, visit: int | None) -> tuple[Event, ...]:
         """The messages on the wire and the server output of a visit, in order; none where they are not kept.
 
         Raises ``OSError`` where they can't be read.

@@ -179,8 +179,11 @@ class Session:
             raise CommandRefused(f"there is no variable {name}")
         return found
 
-    async def heard(self, visit: int) -> tuple[Event, ...]:
-        """The messages on the wire and the lines of server output that belong to a visit, in order."""
+    async def heard(self, visit: int | None = None) -> tuple[Event, ...]:
+        """The messages on the wire and the lines of server output that belong to a visit, in order.
+
+        Without a visit the latest of the session, also those of before it was gone on with.
+        """
         return await self._recorder.heard(visit)
 
     def _context(self) -> dict[str, Any]:

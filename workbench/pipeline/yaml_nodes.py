@@ -137,9 +137,16 @@ def position(node: Node) -> Position:
 
 
 def last_line(node: Node) -> int:
-    """The last line that the node covers; a block's end mark stands at the start of what follows it."""
-    end = node.end_mark
-    return max(node.start_mark.line, end.line if end.column else end.line - 1) + 1
+    """The last line that the node covers.
+
+    The end mark of a block stands where the next one begins: what counts is the last thing in it.
+    """
+    last = node
+    while isinstance(last, yaml.CollectionNode) and not last.flow_style and last.value:
+        inner = last.value[-1]
+        last = inner[1] if isinstance(inner, tuple) else inner
+    is_block = isinstance(last, yaml.ScalarNode) and last.style in ("|", ">")
+    return int(max(last.start_mark.line + 1, last.end_mark.line + (0 if is_block else 1)))
 
 
 def entries(node: yaml.MappingNode) -> list[Entry]:

@@ -71,7 +71,9 @@ class MemoryFile:
             probe.unlink()
         except OSError as error:
             reason = error.strerror or str(error)
-            raise OSError(f"the folder {self._folder.absolute()} can't be written to: {reason}") from None
+            raise OSError(
+                f"the folder {self._folder.absolute()} can't be written to: {reason}; run it from a folder of yours"
+            ) from None
 
     async def write(self, timeline: Timeline) -> str:
         """Write the file of a timeline, in the place of what was written of it before; returns its path.

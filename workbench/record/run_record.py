@@ -52,7 +52,7 @@ class RunRecord:
             moment = replace(moment, before=replace(moment.before, edits=edits))
         await self.session.finished(timeline, moment)
 
-    async def heard(self, visit: int) -> tuple[Event, ...]:
+    async def heard(self, visit: int | None) -> tuple[Event, ...]:
         return await self.session.heard(visit) if self.session is not None else ()
 
     async def reloaded(self, prepared: Prepared) -> None:

@@ -24,7 +24,7 @@ from workbench.engine.events import Event, WireMessage
 from workbench.engine.pool import Variable
 from workbench.engine.ports import Edit
 from workbench.engine.timeline import Moment, Timeline
-from workbench.record.heard import heard_in_visit
+from workbench.record.heard import heard
 from workbench.record.pipeline_then import PipelineThen
 from workbench.record.session_schema import FORMAT, TABLES
 from workbench.record.stored import edit_content, variable_content, visit_content
@@ -100,10 +100,10 @@ class SessionWriter:
         self._pipeline = pipeline
         await self._done(self._write_pipeline)
 
-    async def heard(self, visit: int) -> tuple[Event, ...]:
-        """The messages and the server output of a visit, in order. Raises ``OSError``."""
+    async def heard(self, visit: int | None) -> tuple[Event, ...]:
+        """The messages and the server output of a visit, or the latest of all, in order. Raises ``OSError``."""
         found: list[Event] = []
-        await self._done(lambda db: found.extend(heard_in_visit(db, visit)))
+        await self._done(lambda db: found.extend(heard(db, visit)))
         return tuple(found)
 
     def edited(self, edit: Edit, timeline: Timeline) -> None:

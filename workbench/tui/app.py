@@ -20,7 +20,7 @@ from textual.message import Message
 from workbench.engine.events import Event
 from workbench.pipeline.config import Configuration, load_config
 from workbench.pipeline.prepare import Prepared
-from workbench.tui.actions import ALL, WORKBENCH
+from workbench.tui.actions import WORKBENCH
 from workbench.tui.bridge import CommandFailed, EngineThread, MakeDebugger
 from workbench.tui.dialogs import Confirm
 from workbench.tui.keymap import read_keymap
@@ -78,12 +78,18 @@ class ThemedApp(SafeApp[Any]):
             self.register_theme(theme)
         kept = remembered("theme")
         self.theme = kept if kept in self.available_themes else PLAIN_THEME if self.no_color else FIRST_THEME
-        for complaint in (*complaints, *map(str, self._complaints)):
-            self.notify(brief(complaint), severity="warning", markup=False)
+        self.notify_of([*complaints, *map(str, self._complaints)])
+
+    def notify_of(self, complaints: Sequence[str]) -> None:
+        """All of them in one notice, the first few in words."""
+        shown = [brief(complaint) for complaint in complaints[:_WARNINGS_SHOWN]]
+        more = [f"and {len(complaints) - _WARNINGS_SHOWN} more"] if len(complaints) > _WARNINGS_SHOWN else []
+        if shown:
+            self.notify("\n".join([*shown, *more]), severity="warning", timeout=NOTES_SECONDS, markup=False)
 
     def on_mount(self) -> None:
         if not self.is_headless:
-            for number in (signal.SIGTERM, signal.SIGHUP):
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 asyncio.get_running_loop().add_signal_handler(number, self.leave_unasked)
             self.set_interval(TERMINAL_SECONDS, self._look_for_terminal)
 
@@ -100,9 +106,8 @@ class ThemedApp(SafeApp[Any]):
         self.exit()
 
     def action_help_quit(self) -> None:
-        """Ctrl-C, which ends other programs."""
-        key = self.chosen_keys.shown([ALL["quit"]])["quit"]
-        self.notify(f"{key} leaves", markup=False)
+        """Ctrl-C leaves, as it ends other programs."""
+        self.call_next(self.run_action, "app.quit")
 
     def action_command_palette(self) -> None:
         from workbench.tui.palette import Palette
@@ -148,8 +153,7 @@ class WorkbenchApp(ThemedApp):
         self.call_after_refresh(self.engine.start, starts_servers=self._starts_servers)
         if self._welcomes and remembered("welcomed") is None:
             self.call_after_refresh(self._welcome)
-        for warning in self.engine.debugger.prepared.warnings[:_WARNINGS_SHOWN]:
-            self.notify(brief(str(warning)), severity="warning", markup=False)
+        self.notify_of(list(map(str, self.engine.debugger.prepared.warnings)))
         if self._notes:
             self.notify("\n".join(map(brief, self._notes[:_NOTES_SHOWN])), timeout=NOTES_SECONDS, markup=False)
 
@@ -196,6 +200,13 @@ class WorkbenchApp(ThemedApp):
         elif self._question not in self.screen_stack:
             self._question = Confirm("A step is running. Stop it and leave?")
             self.push_screen(self._question, self._answered)
+
+    def action_help_quit(self) -> None:
+        """The second Ctrl-C does not ask."""
+        if self._question in self.screen_stack:
+            self.leave_unasked()
+        else:
+            super().action_help_quit()
 
     def _answered(self, is_wanted: bool | None) -> None:
         if is_wanted:

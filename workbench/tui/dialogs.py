@@ -34,6 +34,7 @@ class Confirm(Dialog[bool]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y,enter", "dismiss(True)", show=False),
         Binding("n,escape,q", "dismiss(False)", show=False),
+        Binding("ctrl+c", "app.help_quit", show=False),
     ]
 
     def __init__(self, question: str) -> None:

@@ -41,7 +41,9 @@ def editable(value: Any) -> tuple[str, bool]:
     else:
         text, is_json = _escaped(json.dumps(_plain(value), indent=2, ensure_ascii=False)), True
     if len(text) > EDITABLE_CHARACTERS:
-        raise NotEditable(f"{len(text):,} characters are too many to edit here; pin an item (i) to edit that one alone")
+        raise NotEditable(
+            f"{len(text):,} characters are too many to edit here; of a list, pin an item (i) to edit it alone"
+        )
     return text, is_json
 
 

@@ -79,6 +79,7 @@ class Model:
         self.lens: int | None = None
         self.looked_at: int | None = None
         """The past visit that every pane shows, with the variables as they stood after it; None is the present."""
+        self._past_progress: Progress | None = None
         self.saved_files: tuple[str, ...] = ()
         """The files of the pipeline that were saved since it was read."""
         self.asked: Sequence[OpenQuestion] = ()
@@ -228,11 +229,24 @@ class Model:
             return variable.visit == self.looked_at
         return self._before.get(variable.name) is not variable
 
+    @property
+    def shown_progress(self) -> Progress:
+        """How far the run was with the visit that is looked at; else how far it is."""
+        if self.looked_at is None:
+            return self.progress
+        if self._past_progress is None:
+            debugger = self.debugger
+            place = debugger.timeline.index_of(self.looked_at) or 0
+            cursor = debugger.timeline.moments[place].before.cursor  # of its own round, not of what came next
+            self._past_progress = Progress.after(debugger.program, cursor, debugger.timeline, place + 1)
+        return self._past_progress
+
     def look_at(self, visit: int) -> None:
         """Show things as they stood after a visit of this timeline; after the last one that is the present."""
         place = self.debugger.timeline.index_of(visit)
         is_present = place is None or place == self.debugger.state.position - 1
         self.looked_at = None if is_present else visit
+        self._past_progress = None
 
     @property
     def pool(self) -> VariablePool:

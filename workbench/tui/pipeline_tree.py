@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from workbench.engine.breakpoints import Breakpoint
 from workbench.engine.program import branch_path, router_path
 from workbench.engine.values import count_of
 from workbench.pipeline.model import BranchStep, LoopStep, Pipeline, Step, ToolStep
 from workbench.tui.bars import cells
+from workbench.tui.breakpoint_sign import breakpoint_sign
 from workbench.tui.item_way import branches_taken
 from workbench.tui.model import Model
 from workbench.tui.previews import duration
@@ -95,7 +95,7 @@ class PipelineTree(RowsView):
         step, progress = row.step, self._progress(row.step)
         is_present = step.path == self._present
         left = (
-            _breakpoint_sign(self._model.debugger.breakpoints.shown_at(step.path, step.name)),
+            breakpoint_sign(self._model.debugger.breakpoints.shown_at(step.path, step.name)),
             Part(">", "present") if is_present else Part(" "),
             Part("  " * row.depth),
             _SIGNS[progress.status],
@@ -117,7 +117,7 @@ class PipelineTree(RowsView):
         is_way = row.state is not None and self._taken.get(row.step.path) == row.state
         way = Part(f"  ⇐ [{self._model.lens}]", "mark") if is_way else Part("")
         path = router_path(row.step) if row.is_router else branch_path(row.step, str(row.state))
-        sign = _breakpoint_sign(self._model.debugger.breakpoints.by_step.get(path))
+        sign = breakpoint_sign(self._model.debugger.breakpoints.by_step.get(path))
         look = "dim" if row.is_router else "name"
         return Row((sign, Part(" " + "  " * row.depth + "  "), Part(name, look), way, note), right)
 
@@ -126,7 +126,9 @@ class PipelineTree(RowsView):
 
         A branch is under way until the run has left it: its router is only the first that is done.
         """
-        known = self._model.progress.of(step.path)
+        known = self._model.shown_progress.of(step.path)
+        if self._model.looked_at is not None:
+            return known
         running, at = self._model.debugger.state.running, self._model.debugger.state.place.step
         if isinstance(step, BranchStep) and at is not None and at.startswith(f"{step.path}."):
             return replace(known, status="running")
@@ -155,11 +157,3 @@ def _rows(steps: tuple[Step, ...], depth: int, block: str = "") -> Iterator[Tree
             for state, body in step.branches.items():
                 yield TreeRow(step, depth + 1, "", state=state)
                 yield from _rows(body, depth + 2, f"{branch_path(step, state)}.")
-
-
-def _breakpoint_sign(found: Breakpoint | None) -> Part:
-    if found is None:
-        return Part(" ")
-    if not found.is_enabled:
-        return Part("○", "dim")
-    return Part("◆" if found.condition is not None else "●", "bad")

@@ -7,6 +7,7 @@ import asyncio
 from textual import work
 
 from workbench.pipeline.model import Step
+from workbench.tui.breakpoint_sign import breakpoint_sign
 from workbench.tui.model import Model
 from workbench.tui.rows import Part, Row, RowsView
 from workbench.tui.server_code import Code, code_of
@@ -97,7 +98,7 @@ class SourceView(RowsView):
         is_marked = first <= line <= last
         return Row(
             (
-                Part("●" if not self.is_code and self._breaks_at(line) else " ", "bad"),
+                self._breakpoint_sign(line),
                 Part(f"{line:>{len(str(len(lines)))}} ", "present" if is_marked else "dim"),
                 Part("▌" if is_marked else " ", "present"),
                 Part(lines[index].expandtabs(4), "present" if is_marked else "value"),
@@ -109,7 +110,9 @@ class SourceView(RowsView):
             return (self._code.first, self._code.last) if self._code is not None else (0, 0)
         return (self._step.position.line, self._step.last_line) if self._step is not None else (0, 0)
 
-    def _breaks_at(self, line: int) -> bool:
-        steps = self._model.debugger.program.steps.values()
-        breakpoints = self._model.debugger.breakpoints
-        return any(step.position.line == line and breakpoints.shown_at(step.path, step.name) for step in steps)
+    def _breakpoint_sign(self, line: int) -> Part:
+        """That of a step which begins there, as in the tree."""
+        steps = () if self.is_code else self._model.debugger.program.steps.values()
+        shown_at = self._model.debugger.breakpoints.shown_at
+        at = (shown_at(step.path, step.name) for step in steps if step.position.line == line)
+        return breakpoint_sign(next((found for found in at if found is not None), None))

@@ -46,6 +46,7 @@ class StepPane(Guarded, Vertical):
         self.is_past = False
         self._front = 0
         self._seen_error: str | None = None
+        self._is_prompt_of_visit = False
         self._prompt_length = ""
         self._diff: VisitDiff | None = None
 
@@ -115,6 +116,7 @@ class StepPane(Guarded, Vertical):
         for view in others:
             view.display = False
         self._show_tabs()
+        self._show_title()
         if TABS[self._front] == "Diff":
             self._show_diff()
         self._show_note()
@@ -162,10 +164,16 @@ class StepPane(Guarded, Vertical):
     def _show_title(self) -> None:
         """The step and, unless it runs next, its visit; that goes to the lower edge where there is no room for both."""
         name = f"Step {self._step.path} {self._step.name}" if self._step is not None else "Step"
-        visit = _visit_words(self._visit) if self._visit is not None and not self._is_next else ""
+        visit = _visit_words(self._visit) if self._visit is not None and self._shows_visit else ""
         has_room = len(name) + len(visit) + 9 <= self.size.width
         self.border_title = content(f"{name} · {visit}" if visit and has_room else name)
         self.border_subtitle = content("" if has_room else visit)
+
+    @property
+    def _shows_visit(self) -> bool:
+        """Whether the tab in front is about a visit, and not about what the step that runs next would be given."""
+        tab = TABS[self._front]
+        return not self._is_next or tab in ("Output", "Diff") or (tab == "Prompt" and self._is_prompt_of_visit)
 
     def on_resize(self) -> None:
         self._show_title()
@@ -272,8 +280,10 @@ class StepPane(Guarded, Vertical):
                 self.query_one("#prompt", TextView).show(f"item [{self._model.lens}] is {NOT_THIS_ITEM}")
                 return
             messages = [message for value in values for message in messages_in(value)]
-        if not messages:
+        came_out = not messages
+        if came_out:
             messages = [message for root in self._outputs() for message in messages_in(root.value)]
+        self._is_prompt_of_visit = came_out and bool(messages)
         nothing = "no prompt goes into this step or comes out of it"
         self._prompt_length = length_words(messages) if messages else ""
         self.query_one("#prompt", TextView).show(prompt_text(messages) if messages else nothing)

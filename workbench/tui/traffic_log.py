@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -52,6 +52,15 @@ class TrafficLog:
                 return
         while len(self._lines) > KEPT_LINES or (self._bytes > KEPT_BYTES and len(self._lines) > 1):
             self._drop_oldest()
+
+    def put_before(self, events: Iterable[Event]) -> None:
+        """What was heard before anything of what is here; output stands at the time of the message before it."""
+        here, self._lines = self._lines, []
+        at = 0.0
+        for event in events:
+            at = event.at if isinstance(event, WireMessage) else at
+            self.take(event, at)
+        self._lines += here
 
     def _fold_or_append(self, line: TrafficLine, message: WireMessage) -> None:
         """The tokens of an answer come as hundreds of notifications: they share one line."""

@@ -18,7 +18,7 @@ class TrafficPane(RowsView):
     """One line for each message or line of output. The latest stays in view while the cursor is on it."""
 
     BORDER_TITLE = "Traffic"
-    FILTER_HINT: ClassVar[str] = "server, method, sent, stderr, visit:3"
+    FILTER_HINT: ClassVar[str] = "server, method, sent, stderr, visit:3, what was written"
 
     def __init__(self, model: Model, *, id: str) -> None:
         super().__init__(id=id)
@@ -98,11 +98,12 @@ class TrafficPane(RowsView):
 
 
 def words_of(line: TrafficLine) -> str:
-    """What a line is sought by: its server, its kind, its method, its visit as ``visit:3`` and a space."""
+    """What a line is sought by: its server, its kind, its method, its visit as ``visit:3`` and a space; its output."""
     event = line.event
     kind = event.way if isinstance(event, WireMessage) else event.stream if isinstance(event, ServerOutput) else "life"
     visit = getattr(event, "visit", None)
-    return f"{line.server} {kind} {line.method} {f'visit:{visit} ' if visit is not None else ''}".casefold()
+    text = event.text if isinstance(event, ServerOutput) else ""
+    return f"{line.server} {kind} {line.method} {f'visit:{visit} ' if visit is not None else ''}{text}".casefold()
 
 
 def _asked(answer: WireMessage, lines: Sequence[TrafficLine]) -> WireMessage | None:

@@ -73,6 +73,8 @@ class WorkbenchScreen(RunScreen):
         self._shown_pipeline = engine.debugger.prepared
         self._seen_stop: object = None
         self._looked_from: object = None
+        self._is_new = True
+        """Whether the run has not stood anywhere yet."""
 
     def compose_foot(self) -> ComposeResult:
         yield FilterBar()
@@ -95,6 +97,10 @@ class WorkbenchScreen(RunScreen):
         """Show how things stand, after events have come in."""
         if self._engine.debugger.prepared is not self._shown_pipeline:
             self._show_pipeline()
+        if self._is_new and self._engine.debugger.state.status in ("stopped", "finished"):
+            self._is_new = False
+            if self._engine.debugger.visits:
+                self._hear_what_was_before()
         self._return_when_the_run_moves()
         self._take_lens_off_what_is_gone()
         self._questions.look()
@@ -109,6 +115,12 @@ class WorkbenchScreen(RunScreen):
             self._step.show(self._tree.step)
         elif self._model.debugger.state.status != "running":
             self._step.refresh_shown()
+
+    @work(group="looking traffic", exit_on_error=False)
+    async def _hear_what_was_before(self) -> None:
+        """Of a session that is gone on with: what went over the wire then."""
+        self._model.traffic.put_before(await self._engine.look(self._engine.debugger.heard))
+        self._traffic.show()
 
     @work(group="saves")
     async def _look_for_saves(self) -> None:
