@@ -13,6 +13,8 @@ from fastmcp import Client
 from fastmcp.exceptions import ToolError
 from memory_store import Fact, Store
 
+from workbench.api.pipeline_tests import PipelineRunner
+
 
 async def call(tool: str, **arguments: Any) -> Any:
     async with Client(memory.app) as client:
@@ -139,6 +141,32 @@ async def test_a_fact_takes_the_place_of_another(project: Path) -> None:
 )
 def test_when_a_fact_held(fact: Fact, date: str, held: bool) -> None:
     assert fact.held_at(date) == held
+
+
+PIPELINE = """\
+servers: {benchmark: servers/benchmark, custom: servers/custom, memory: servers/memory}
+pipeline:
+- benchmark.get_data
+- memory.get_global_memory
+- custom.iterretgen_nextquery: {input: {ans_ls: gt_ls}, output: {nextq_ls: ans_ls}}
+"""
+
+
+async def test_memory_folder_says_where_all_of_it_is(ragwb_pipeline: PipelineRunner, tmp_path: Path) -> None:
+    """Also for the step that saves after the run, which no pipeline has in its text."""
+    (tmp_path / "p.yaml").write_text(PIPELINE, encoding="utf-8")
+    (tmp_path / "q.jsonl").write_text('{"question": "Who?", "golden_answers": ["Ann"]}\n', encoding="utf-8")
+    folder = tmp_path / "elsewhere"
+    (folder / "bea").mkdir(parents=True)
+    (folder / "bea/MEMORY.md").write_text("Likes boats.\n", encoding="utf-8")
+    sets = [f"memory.memory_folder={folder}", "memory.user_id=bea", f"benchmark.benchmark.path={tmp_path / 'q.jsonl'}"]
+    run = await ragwb_pipeline(tmp_path / "p.yaml", sets=sets)
+    run.assert_finished()
+    assert run.variable("global_memory_content") == "Likes boats.\n"
+    [saved] = run.visits("memory.save_memory")
+    assert saved.bound is not None
+    assert saved.bound.arguments()["memory_folder"] == str(folder)
+    assert Store(folder / "bea").turns() == [(1, "Who?", "Who? ['Ann']")]
 
 
 def _write(folder: str, name: str) -> None:

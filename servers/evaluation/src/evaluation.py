@@ -51,7 +51,8 @@ def evaluate_trec(
 
 
 @app.tool(
-    output="run_new_path,run_old_path,qrels_path,ir_metrics,ks,n_resamples,save_path->eval_res", whole=("eval_res",)
+    output="run_new_path,run_old_path,qrels_path,ir_metrics,ks,n_resamples,save_path,seed->eval_res",
+    whole=("eval_res",),
 )
 def evaluate_trec_pvalue(  # noqa: PLR0917 - the dialect's signature
     run_new_path: str,
