@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +128,40 @@ async def test_a_fact_takes_the_place_of_another(project: Path) -> None:
     assert found["fact_psg"] == [["Ann lives in Drumlow from 2024"]]
     with pytest.raises(ToolError, match=r"fact_ls\[0\]: a fact needs relation and object"):
         await call("add_facts", user_id="ann", fact_ls=[{"subject": "Ann"}])
+
+
+@pytest.mark.parametrize(
+    ("facts", "known"),
+    [
+        (["Marl", "Drumlow"], ["Marl until 2026-05-01", "Drumlow"]),
+        (["Marl", "Drumlow", "Marl"], ["Marl", "Drumlow until 2026-05-01"]),
+        (["Marl from 2030", "Drumlow"], ["Marl from 2030", "Drumlow until 2030"]),
+        (["Drumlow from 2024", "Marl from 2020"], ["Drumlow from 2024", "Marl from 2020 until 2024"]),
+        (
+            ["Marl from 2020", "Drumlow from 2024", "Gull from 2022"],
+            ["Marl from 2020 until 2022", "Drumlow from 2024", "Gull from 2022 until 2024"],
+        ),
+        (["Marl from 2020", "Drumlow until 2015"], ["Marl from 2020", "Drumlow until 2015"]),
+        (["Marl from 2020", "Marl from 2020 until 2021"], ["Marl from 2020 until 2021"]),
+    ],
+)
+def test_one_thing_is_true_at_a_time_in_whatever_order_it_is_learnt(
+    tmp_path: Path, facts: list[str], known: list[str]
+) -> None:
+    store = Store(tmp_path)
+    for text in facts:
+        town, _, rest = text.partition(" ")
+        begin, _, end = rest.removeprefix("from ").partition("until ")
+        fact = Fact("Ann", "lives in", town, begin.strip(), end)
+        store.add_facts([fact], replaces=True, today="2026-05-01")
+    assert {str(fact) for _, fact in store.facts_about(["Ann"], 1, "")} == {f"Ann lives in {text}" for text in known}
+
+
+def test_an_end_that_is_learnt_later_is_kept(tmp_path: Path) -> None:
+    store, fact = Store(tmp_path), Fact("Ann", "lives in", "Marl", "2020")
+    for end in ("", "2024", ""):
+        store.add_facts([replace(fact, valid_to=end)], replaces=False, today="2026-05-01")
+    assert store.facts_about(["Ann"], 1, "") == [(1, replace(fact, valid_to="2024"))]
 
 
 @pytest.mark.parametrize(

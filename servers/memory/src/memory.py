@@ -116,10 +116,10 @@ def add_facts(user_id: str, fact_ls: list[Any], replaces: bool = False, memory_f
     """Keep facts: maps with ``subject``, ``relation``, ``object`` and, where known, ``valid_from`` and ``valid_to``.
 
     An entry may be a list of facts, or a text with JSON in it, as a model writes them. With ``replaces`` what was
-    true of the same subject and relation ends with the new one.
+    true of the same subject and relation ends with the new one: when that begins, or today where it does not say.
     """
     facts = [fact for position, entry in enumerate(fact_ls) for fact in as_facts(entry, f"fact_ls[{position}]")]
-    store_of(memory_folder, user_id).add_facts(facts, replaces=replaces)
+    store_of(memory_folder, user_id).add_facts(facts, replaces=replaces, today=f"{datetime.now():%Y-%m-%d}")
 
 
 @app.tool(output="user_id,q_ls,hops,at,memory_folder->fact_psg")
