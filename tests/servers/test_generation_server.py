@@ -380,6 +380,27 @@ async def test_a_model_that_ollama_lacks_is_pulled_or_named(ollama_server: FakeO
     assert asked.told == [(50, 100, "pulling"), (100, 100, "pulling"), (0, 0, "success")]
 
 
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ("none", r"model none answered 500 after 2 tries: file does not exist"),
+        ("torn", r"model torn broke off its answer after 2 tries \(the pull of torn ended with 'pulling'"),
+    ],
+)
+async def test_a_pull_that_does_not_end_well(ollama_server: FakeOllama, model: str, said: str) -> None:
+    with pytest.raises(ToolError, match=said):
+        await ollama(ollama_server, "p", model_name=model, pull=True)
+
+
+async def test_an_ollama_that_wants_a_key(ollama_server: FakeOllama, monkeypatch: pytest.MonkeyPatch) -> None:
+    ollama_server.key = "abc"
+    with pytest.raises(ToolError, match=r"401: unauthorized\. Set .*OLLAMA_API_KEY or .*\.ollama\.api_key"):
+        await ollama(ollama_server, "p")
+    assert (await ollama(ollama_server, "p", api_key="abc")).answers == ["It is p"]
+    monkeypatch.setenv("OLLAMA_API_KEY", "abc")
+    assert (await ollama(ollama_server, "p")).answers == ["It is p"]
+
+
 async def test_what_ollama_breaks_off_or_refuses(ollama_server: FakeOllama) -> None:
     asked = await ollama(ollama_server, "half", "whole", "crash")
     assert asked.answers == [None, "It is whole", None]
