@@ -23,9 +23,9 @@ from fastmcp import Client
 from fastmcp.exceptions import ToolError
 from refusals import counts
 from shortening import shortened
-from thinking import separated
 
 from workbench.mcp.json_http import retry_after
+from workbench.mcp.thinking import separated
 
 
 @pytest_asyncio.fixture(autouse=True, loop_scope="session")

@@ -109,6 +109,7 @@ def test_json_is_found_in_what_a_model_says(text: str, value: Any) -> None:
     assert read_json(text) == value
 
 
-def test_no_json_at_all() -> None:
-    with pytest.raises(Unreadable, match="no JSON in 'none'"):
-        read_json(" none ")
+@pytest.mark.parametrize(("text", "quoted"), [(" none ", "none"), ("<think>so [1, 0] it may", "")])
+def test_no_json_at_all(text: str, quoted: str) -> None:
+    with pytest.raises(Unreadable, match=f"no JSON in '{quoted}'"):
+        read_json(text)

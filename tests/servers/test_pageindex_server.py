@@ -98,6 +98,12 @@ async def test_several_sections_are_followed_at_once(pageindex: StdioServer) -> 
     assert len(nodes[0]) == 2
 
 
+async def test_a_thought_that_was_cut_off_names_no_section(pageindex: StdioServer) -> None:
+    await init(pageindex)
+    nodes, _ = await walk(pageindex, [[""]], "<think>it may be 2, that is")
+    assert nodes == [["0"]], "the likest by its words, not the one that was thought of"
+
+
 async def test_a_prompt_asks_for_a_section(pageindex: StdioServer) -> None:
     template = pageindex.project / "choose.jinja"
     template.write_text("{{ question }} of\n{{ sections }}")

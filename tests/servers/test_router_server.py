@@ -95,6 +95,7 @@ async def test_rules_that_do_not_work(rules: dict[str, str], said: str) -> None:
         ("easy", "easy"),
         (" **Hard**.", "hard"),
         ("<think>hard or easy?</think>\nThe text is easy.", "easy"),
+        ("hard, or not?</think>easy", "easy"),
         ("uneasy, I would say hard", "hard"),
         ("这是难题", "难题"),
     ],
@@ -103,7 +104,7 @@ def test_what_a_models_answer_means(answer: str, state: str) -> None:
     assert chosen_state(answer, dict.fromkeys(("easy", "hard", "难题"), ""), "", 0) == state
 
 
-@pytest.mark.parametrize("answer", ["", "easy or hard", "neither"])
+@pytest.mark.parametrize("answer", ["", "easy or hard", "neither", "<think>it may be easy, but"])
 def test_an_answer_that_names_no_state(answer: str) -> None:
     states = {"easy": "", "hard": ""}
     assert chosen_state(answer, states, "hard", 0) == "hard"

@@ -13,9 +13,9 @@ from fastmcp import Context
 from mcp_types import SamplingMessage, TextContent
 
 from workbench.mcp.kit import call_items, report
+from workbench.mcp.thinking import separated
 
 ASKED_AT_ONCE, MOST_TOKENS = 8, 1024
-_THINKING = re.compile(r"<think>.*?</think>", re.DOTALL)
 T = TypeVar("T")
 
 
@@ -54,7 +54,7 @@ class Judge:
 
 def read_json(text: str) -> Any:
     """The last JSON list or map in a text; what a model thinks before it, and a fence around it, do not count."""
-    said = _THINKING.sub("", text)
+    said, _ = separated(text)
     decoder = json.JSONDecoder()
     found, position = None, 0
     while match := re.compile(r"[\[{]").search(said, position):

@@ -19,6 +19,7 @@ from tree import Node, Tree, TreeError, build, load, save, shortened
 
 from workbench.cases.keywords import KeywordIndex
 from workbench.mcp.kit import ToolServer, call_items, find_file, output_path
+from workbench.mcp.thinking import separated
 
 app = ToolServer("pageindex")
 
@@ -26,7 +27,6 @@ tree: Tree | None = None
 
 DOWN, DONE = "down", "done"
 _NUMBER = re.compile(r"\d+")
-_THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
 
 
 @app.tool(output="raw_corpus_path,tree_path,section_words,summary_words,overwrite->")
@@ -74,7 +74,7 @@ def pageindex_keep_summaries(ans_ls: list[str], tree_path: str, summary_words: i
         raise TreeError(f"{len(ans_ls)} summaries for {len(leaves)} sections: they must be those of pageindex_sections")
     kept = 0
     for node, answer in zip(leaves, ans_ls, strict=True):
-        text = " ".join(_THOUGHT.sub("", answer).split())
+        text = " ".join(separated(answer)[0].split())
         if text:
             node.summary, kept = shortened(text, summary_words), kept + 1
     save(own, path)
@@ -153,7 +153,7 @@ def menu(own: Tree, nodes: Sequence[str]) -> str:
 
 def named(answer: str, entries: Sequence[Node]) -> list[Node]:
     """The entries that an answer names, in its order: by number, else by title. Thinking text does not count."""
-    text = _THOUGHT.sub("", answer)
+    text, _ = separated(answer)
     numbers = [int(number) for number in _NUMBER.findall(text)]
     chosen = [entries[number - 1] for number in dict.fromkeys(numbers) if 0 < number <= len(entries)]
     return chosen or [node for node in entries if node.title.lower() in text.lower()]
