@@ -14,6 +14,7 @@ from fastmcp.exceptions import ToolError
 from headings import headings
 from hypothesis import given
 from hypothesis import strategies as st
+from mcp.shared.exceptions import MCPError
 from stdio import ROOT, StdioServer, running
 
 MILL = """# The Mill
@@ -114,6 +115,23 @@ async def test_a_prompt_asks_for_a_section(pageindex: StdioServer) -> None:
     }
     result = await pageindex.client.get_prompt("pageindex_choose", arguments)
     assert result.messages[0].content.text == "<a> & b? of\n[1] x"
+
+
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        ("/etc/hostname", "/etc/hostname: a template must lie in the project folder"),
+        ("none.jinja", r"none\.jinja: there is no such template"),
+        ("broken.jinja", r"broken\.jinja:2: division by zero"),
+        ("typo.jinja", r"typo\.jinja:1: 'sektion' is undefined; the names there are: section"),
+    ],
+)
+async def test_templates_that_can_not_be_used(pageindex: StdioServer, template: str, said: str) -> None:
+    (pageindex.project / "broken.jinja").write_text("{{ section }}\n{{ 1 / 0 }}")
+    (pageindex.project / "typo.jinja").write_text("{{ sektion }}")
+    arguments = {"section_ls": json.dumps(["a"]), "pageindex_summary_template": template}
+    with pytest.raises(MCPError, match=said):
+        await pageindex.client.get_prompt("pageindex_summarise", arguments)
 
 
 async def test_a_models_summaries_are_kept(pageindex: StdioServer) -> None:

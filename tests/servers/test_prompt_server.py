@@ -17,10 +17,10 @@ from fastmcp.client.transports import StdioTransport
 from fastmcp.exceptions import ToolError
 from mcp.shared.exceptions import MCPError
 from parts import joined, lettered, steps
-from rendering import messages, render_items
+from rendering import messages
 
-from templates import PromptTemplateError
 from workbench.api.pipeline_tests import PipelineRunner
+from workbench.mcp.templates import PromptTemplateError, render_items
 
 ROOT = Path(__file__).resolve().parents[2]
 SURVEY = {

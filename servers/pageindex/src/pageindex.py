@@ -13,12 +13,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from fastmcp.exceptions import ToolError
-from jinja2 import StrictUndefined, TemplateError
-from jinja2.sandbox import SandboxedEnvironment
 from tree import Node, Tree, TreeError, build, load, save, shortened
 
 from workbench.cases.keywords import KeywordIndex
 from workbench.mcp.kit import ToolServer, call_items, find_file, output_path
+from workbench.mcp.templates import render_items
 from workbench.mcp.thinking import separated
 
 app = ToolServer("pageindex")
@@ -62,7 +61,7 @@ def pageindex_sections() -> dict[str, Any]:
 @app.prompt(output="section_ls,pageindex_summary_template->prompt_ls")
 def pageindex_summarise(section_ls: list[str], pageindex_summary_template: str) -> list[str]:
     """Ask for a summary of each section."""
-    return _rendered(pageindex_summary_template, [{"section": text} for text in section_ls])
+    return render_items(pageindex_summary_template, section=section_ls)
 
 
 @app.tool(output="ans_ls,tree_path,summary_words->")
@@ -91,9 +90,7 @@ def pageindex_start(q_ls: list[str]) -> dict[str, Any]:
 @app.prompt(output="q_ls,menu_ls,pageindex_template->prompt_ls")
 def pageindex_choose(q_ls: list[str], menu_ls: list[str], pageindex_template: str) -> list[str]:
     """Ask which sections may answer the question."""
-    _check_lengths(q_ls=q_ls, menu_ls=menu_ls)
-    given = [{"question": q, "sections": m} for q, m in zip(q_ls, menu_ls, strict=True)]
-    return _rendered(pageindex_template, given)
+    return render_items(pageindex_template, question=q_ls, sections=menu_ls)
 
 
 @app.tool(output="q_ls,node_ls,ans_ls,most_sections->node_ls,menu_ls")
@@ -176,19 +173,6 @@ def _pages(node: Node) -> str:
         return ""
     first, last = node.pages
     return f" (page {first})" if first == last else f" (pages {first} to {last})"
-
-
-def _rendered(template: str, values: Sequence[dict[str, str]]) -> list[str]:
-    """The template with each of the values. Raises ``ToolError`` that names the file and what it may use."""
-    file = find_file(template)
-    try:
-        made = SandboxedEnvironment(undefined=StrictUndefined).from_string(file.read_text(encoding="utf-8"))
-        return [made.render(**value) for value in values]
-    except OSError as error:
-        raise ToolError(f"{file}: the template can't be read") from error
-    except TemplateError as error:
-        names = ", ".join(values[0]) if values else ""
-        raise ToolError(f"{file}: {error}; the template has {names}") from error
 
 
 def _leaves(own: Tree) -> list[Node]:

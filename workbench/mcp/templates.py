@@ -1,13 +1,14 @@
-"""Jinja2 templates for prompts: sandboxed, never HTML-escaped, and strict about names."""
+"""Servers' Jinja2 templates for prompts: sandboxed, never HTML-escaped, and strict about names."""
 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from fastmcp.exceptions import ToolError
 from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError, UndefinedError
 from jinja2.sandbox import SandboxedEnvironment
 
@@ -18,7 +19,7 @@ from workbench.pipeline.project import shipped_folder
 _environment = SandboxedEnvironment(autoescape=False, undefined=StrictUndefined, keep_trailing_newline=False)
 
 
-class PromptTemplateError(Exception):
+class PromptTemplateError(ToolError):
     """A template can't be used. ``str()`` names the file and line."""
 
 
@@ -29,7 +30,7 @@ class PromptTemplate:
         """Read and compile. Raises ``PromptTemplateError`` for a missing file or a mistake in its syntax."""
         self.path = path
         if not path.is_file():
-            raise PromptTemplateError(f"{path}: there is no such template (prompt server, `template` parameters)")
+            raise PromptTemplateError(f"{path}: there is no such template")
         try:
             self._template = _compiled(path.read_text(encoding="utf-8-sig"))
         except UnicodeDecodeError as error:
@@ -61,6 +62,18 @@ def template_file(template: str) -> Path:
     if not any(path.resolve().is_relative_to(folder.resolve()) for folder in folders):
         raise PromptTemplateError(f"{template}: a template must lie in the project folder, {project()}")
     return path
+
+
+def render_items(template: str, **columns: Sequence[Any]) -> list[str]:
+    """One prompt per item; ``columns`` are the template's variables, one entry per item each.
+
+    Raises ``PromptTemplateError``; ``ToolError`` for lists of unequal length.
+    """
+    compiled = PromptTemplate(template_file(template))
+    if len({len(values) for values in columns.values()}) > 1:
+        sizes = ", ".join(f"{name} {len(values)}" for name, values in columns.items())
+        raise ToolError(f"{template}: every variable needs one entry per item, but their lengths are: {sizes}")
+    return [compiled.render(dict(zip(columns, values, strict=True))) for values in zip(*columns.values(), strict=True)]
 
 
 @lru_cache(maxsize=64)
