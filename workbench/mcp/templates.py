@@ -12,8 +12,8 @@ from fastmcp.exceptions import ToolError
 from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError, UndefinedError
 from jinja2.sandbox import SandboxedEnvironment
 
-from workbench.mcp.paths import find_file, outputs, project
-from workbench.pipeline.project import shipped_folder
+from workbench.mcp.paths import find_file, project
+from workbench.mcp.shown_files import may_be_shown
 
 # The model must see `<`, `&` and quotes as they are: escaping is for web pages.
 _environment = SandboxedEnvironment(autoescape=False, undefined=StrictUndefined, keep_trailing_newline=False)
@@ -52,14 +52,9 @@ class PromptTemplate:
 
 
 def template_file(template: str) -> Path:
-    """Where a template lies. Raises ``PromptTemplateError`` for a place outside the project and what ragwb ships.
-
-    A template is shown to a model, and so perhaps to its provider: a pipeline from elsewhere can't make it be a file of
-    the user's.
-    """
+    """Where a template lies. Raises ``PromptTemplateError`` for one that no model may be shown."""
     path = find_file(template)
-    folders = (project(), outputs(), shipped_folder())
-    if not any(path.resolve().is_relative_to(folder.resolve()) for folder in folders):
+    if not may_be_shown(path):
         raise PromptTemplateError(f"{template}: a template must lie in the project folder, {project()}")
     return path
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from answer import Answer, GenerationError
 from answering import Handling, Model, Outcome
 from backend import Messages
-from conversation import conversation, dialogue, prompt_text, with_images
+from conversation import conversation, dialogue, missing_images, prompt_text, with_images
 from fastmcp.exceptions import ToolError
 
 from workbench.mcp.backends import Backends
@@ -101,7 +101,13 @@ async def multimodal_generate(
         parts = (with_images(prompt_text(p, label), images, image_tag, label) for p, images, label in rows)
         return [conversation(part, system_prompt) for part in parts]
 
-    return await answered(conversations, labels, response_schema)
+    gone = [
+        f"{label} {name}"
+        for label, images in zip(labels, multimodal_path, strict=True)
+        for name in missing_images(images)
+    ]
+    warnings = [f"images that are not there were left out: {listed(gone, ', ')}"] if gone else []
+    return await answered(conversations, labels, response_schema, warnings)
 
 
 @app.tool(output="messages,system_prompt->ans_ls")
@@ -131,8 +137,13 @@ def loaded() -> Model:
     return model
 
 
-async def answered(make: Any, labels: Sequence[str], schema: Mapping[str, Any] | None) -> MarkedResult:
-    """The outputs for conversations that ``make`` gives."""
+async def answered(
+    make: Callable[[], list[Messages]],
+    labels: Sequence[str],
+    schema: Mapping[str, Any] | None,
+    warnings: Sequence[str] = (),
+) -> MarkedResult:
+    """The outputs for conversations that ``make`` gives, with ``warnings`` and what is odd about the answers."""
     now = loaded()
     try:
         outcomes = await now.answers(make(), labels, schema)
@@ -141,8 +152,8 @@ async def answered(make: Any, labels: Sequence[str], schema: Mapping[str, Any] |
     texts = [outcome.text if isinstance(outcome, Answer) else None for outcome in outcomes]
     usage = [outcome.usage() if isinstance(outcome, Answer) else {"error": str(outcome)} for outcome in outcomes]
     failed = {place: str(o) for place, o in enumerate(outcomes) if isinstance(o, GenerationError)}
-    warnings = list(oddities(outcomes, labels, is_json=schema is not None))
-    return MarkedResult({"ans_ls": texts, "usage_ls": usage}, failed=failed, warnings=warnings)
+    odd = oddities(outcomes, labels, is_json=schema is not None)
+    return MarkedResult({"ans_ls": texts, "usage_ls": usage}, failed=failed, warnings=[*warnings, *odd])
 
 
 def oddities(outcomes: Sequence[Outcome], labels: Sequence[str], *, is_json: bool) -> list[str]:
