@@ -93,7 +93,7 @@ def _image(image: str, label: str) -> dict[str, Any] | None:
         return None
     if not may_be_shown(path):
         raise GenerationError(f"item {label}: {image}: an image must lie in the project folder, {project()}")
-    kind = mimetypes.guess_type(path.name)[0] or ""
+    kind = mimetypes.guess_type(path.name, strict=False)[0] or ""
     if not kind.startswith("image/"):
         raise GenerationError(f"item {label}: {image}: by its name this is no image ({kind or 'of no known kind'})")
     data = base64.b64encode(path.read_bytes()).decode()
