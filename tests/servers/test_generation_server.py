@@ -310,7 +310,7 @@ async def test_images_go_before_the_text_or_where_the_tag_stands(endpoint: FakeE
     assert [part.get("text") or part["image_url"]["url"] for part in woven] == ["A ", "https://a", " B ", "https://b"]
     with pytest.raises(GenerationError, match=r"item \[3\]: its prompt has <image> 1 times, and it has 2 images"):
         with_images("<image>", ["https://a", "https://b"], "<image>", "[3]")
-    with pytest.raises(ToolError, match="multimodal_path has 1, prompt_ls 2"):
+    with pytest.raises(ToolError, match="multimodal_path has 1, prompt_ls has 2"):
         await call("multimodal_generate", multimodal_path=[[]], prompt_ls=["a", "b"])
 
 
@@ -471,13 +471,6 @@ async def test_generate_before_init_says_what_must_come_first() -> None:
 def test_prompts_that_are_none(prompt: Any) -> None:
     with pytest.raises(GenerationError, match=r"item \[1\]: a prompt must be text"):
         prompt_text(prompt, "[1]")
-
-
-@pytest.mark.parametrize(
-    ("items", "labels"), [((4, 9), ["[4]", "[9]"]), (None, ["[0]", "[1]"]), ((4,), ["[0]", "[1]"])]
-)
-def test_labels(items: tuple[int, ...] | None, labels: list[str]) -> None:
-    assert generation.item_labels(items, 2) == labels
 
 
 @pytest.mark.parametrize(

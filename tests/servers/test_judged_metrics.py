@@ -97,7 +97,7 @@ async def test_an_answer_that_wins_by_its_place_alone_ties(project: Path) -> Non
 
 
 async def test_lists_of_unequal_length(project: Path) -> None:
-    with pytest.raises(ToolError, match=r"2 in all, but \{'ret_psg': 1\}"):
+    with pytest.raises(ToolError, match="q_ls has 2, ans_ls has 2, ret_psg has 1"):
         await judged("faithfulness", lambda _: [], **ITEMS, ret_psg=[["a"]])
 
 

@@ -154,7 +154,7 @@ async def test_a_models_summaries_are_kept(pageindex: StdioServer) -> None:
 
 async def test_what_can_not_be(pageindex: StdioServer, tmp_path: Path) -> None:
     await init(pageindex)
-    with pytest.raises(ToolError, match="as long as each other: q_ls 1, node_ls 1, ans_ls 2"):
+    with pytest.raises(ToolError, match="q_ls has 1, node_ls has 1, ans_ls has 2"):
         await walk(pageindex, [[""]], "1", "2")
     with pytest.raises(ToolError, match=r"no section '9\.9'"):
         await pageindex("pageindex_read", node_ls=[["9.9"]])

@@ -73,7 +73,7 @@ def test_the_sandbox_is_closed(project: Path) -> None:
 
 def test_lists_of_unequal_length_are_named(project: Path) -> None:
     path = template(project, "{{question}}{{documents}}")
-    with pytest.raises(ToolError, match="question 2, documents 1"):
+    with pytest.raises(ToolError, match="question has 2, documents has 1"):
         render_items(path, question=["a", "b"], documents=["d"])
 
 

@@ -53,7 +53,7 @@ async def test_several_lists_go_the_same_ways() -> None:
         assert set(content) == {"ans_ls", *lists}
         assert all([r["state"] for r in routed] == ["retrieve", "stop"] for routed in content.values())
         assert [r["data"] for r in content["total_subq_list"]] == lists["total_subq_list"]
-        with pytest.raises(ToolError, match="2 in all, but q_ls has 1"):
+        with pytest.raises(ToolError, match="ans_ls has 2, q_ls has 1, total_subq_list has 2"):
             await client.call_tool("search_o1_check", {"ans_ls": answers, **lists, "q_ls": ["q1"]})
         survey = {
             name: [1, 2] if name in ("step_ls", "extend_time_ls") else ["search", "done"]

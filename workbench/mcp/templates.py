@@ -12,6 +12,7 @@ from fastmcp.exceptions import ToolError
 from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError, UndefinedError
 from jinja2.sandbox import SandboxedEnvironment
 
+from workbench.mcp.kit import check_lengths
 from workbench.mcp.paths import find_file, project
 from workbench.mcp.shown_files import may_be_shown
 
@@ -65,9 +66,7 @@ def render_items(template: str, **columns: Sequence[Any]) -> list[str]:
     Raises ``PromptTemplateError``; ``ToolError`` for lists of unequal length.
     """
     compiled = PromptTemplate(template_file(template))
-    if len({len(values) for values in columns.values()}) > 1:
-        sizes = ", ".join(f"{name} {len(values)}" for name, values in columns.items())
-        raise ToolError(f"{template}: every variable needs one entry per item, but their lengths are: {sizes}")
+    check_lengths(**columns)
     return [compiled.render(dict(zip(columns, values, strict=True))) for values in zip(*columns.values(), strict=True)]
 
 

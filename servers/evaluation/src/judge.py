@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from fastmcp import Context
 from mcp_types import SamplingMessage, TextContent
 
-from workbench.mcp.kit import call_items, report
+from workbench.mcp.kit import item_numbers, report
 from workbench.mcp.thinking import separated
 
 ASKED_AT_ONCE, MOST_TOKENS = 8, 1024
@@ -71,7 +71,7 @@ def read_json(text: str) -> Any:
 async def each(count: int, judge_item: Callable[[int], Awaitable[T]]) -> list[T | None]:
     """What is found of every item, in order; None, and the reason on stderr, where an answer could not be read."""
     done = 0
-    items = call_items() or range(count)
+    items = item_numbers(count)
 
     async def one(position: int) -> T | None:
         nonlocal done

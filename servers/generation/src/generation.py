@@ -14,7 +14,7 @@ from conversation import conversation, dialogue, missing_images, prompt_text, wi
 from fastmcp.exceptions import ToolError
 
 from workbench.mcp.backends import Backends
-from workbench.mcp.kit import MarkedResult, ToolServer, call_items, report
+from workbench.mcp.kit import MarkedResult, ToolServer, check_lengths, item_numbers, report
 
 app = ToolServer("generation")
 
@@ -68,7 +68,7 @@ async def generate(
     Progress: of one answer at a time its tokens, of several at once how many are there. What is known of each answer
     (tokens, finish reason, seconds, thinking) is in ``usage_ls``. Items that fail are named, the others kept.
     """
-    labels = item_labels(call_items(), len(prompt_ls))
+    labels = item_labels(len(prompt_ls))
 
     def conversations() -> list[Messages]:
         texts = (prompt_text(prompt, label) for prompt, label in zip(prompt_ls, labels, strict=True))
@@ -86,15 +86,12 @@ async def multimodal_generate(
     response_schema: dict[str, Any] | None = None,
 ) -> MarkedResult:
     """The same with images (items x files or addresses): before the text, or where the tag stands in it."""
-    if len(multimodal_path) != len(prompt_ls):
-        raise ToolError(
-            f"one entry per item is needed: multimodal_path has {len(multimodal_path)}, prompt_ls {len(prompt_ls)}"
-        )
+    check_lengths(multimodal_path=multimodal_path, prompt_ls=prompt_ls)
     if loaded().backend.takes_images is False:
         raise ToolError(
             "this backend takes no images: generation.backend openai or ollama does, with a model that sees"
         )
-    labels = item_labels(call_items(), len(prompt_ls))
+    labels = item_labels(len(prompt_ls))
 
     def conversations() -> list[Messages]:
         rows = zip(prompt_ls, multimodal_path, labels, strict=True)
@@ -196,10 +193,9 @@ async def shut_down(*, endpoints_too: bool = False) -> None:
         await closing.close()
 
 
-def item_labels(items: Sequence[int] | None, count: int) -> list[str]:
-    """``[3]`` for each prompt: the numbers of the call's items; positions where it is not about items."""
-    numbers = items if items is not None and len(items) == count else range(count)
-    return [f"[{number}]" for number in numbers]
+def item_labels(count: int) -> list[str]:
+    """``[3]`` for each prompt of a call."""
+    return [f"[{number}]" for number in item_numbers(count)]
 
 
 if __name__ == "__main__":

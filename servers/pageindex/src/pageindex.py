@@ -16,7 +16,7 @@ from fastmcp.exceptions import ToolError
 from tree import Node, Tree, TreeError, build, load, save, shortened
 
 from workbench.cases.keywords import KeywordIndex
-from workbench.mcp.kit import ToolServer, call_items, find_file, output_path
+from workbench.mcp.kit import ToolServer, check_lengths, find_file, item_numbers, output_path
 from workbench.mcp.templates import render_items
 from workbench.mcp.thinking import separated
 
@@ -101,10 +101,10 @@ def pageindex_walk(
 
     An answer that names none counts as the section that shares the most telling words with the question; that is said.
     """
-    _check_lengths(q_ls=q_ls, node_ls=node_ls, ans_ls=ans_ls)
-    own, items = _tree(), call_items() or range(len(q_ls))
+    check_lengths(q_ls=q_ls, node_ls=node_ls, ans_ls=ans_ls)
+    own, items = _tree(), item_numbers(len(q_ls))
     walked: list[list[str]] = []
-    for item, question, nodes, answer in zip(items, q_ls, node_ls, ans_ls, strict=False):
+    for item, question, nodes, answer in zip(items, q_ls, node_ls, ans_ls, strict=True):
         open_ = [_node(own, name) for name in nodes if _node(own, name).children]
         entries = [own.nodes[child] for node in open_ for child in node.children]
         if not entries:
@@ -189,12 +189,6 @@ def _node(own: Tree, name: str) -> Node:
     if name not in own.nodes:
         raise TreeError(f"the tree has no section {name!r}: it was made anew since the walk began")
     return own.nodes[name]
-
-
-def _check_lengths(**lists: Sequence[Any]) -> None:
-    if len({len(values) for values in lists.values()}) > 1:
-        lengths = ", ".join(f"{name} {len(values)}" for name, values in lists.items())
-        raise ToolError(f"these lists must be as long as each other: {lengths}")
 
 
 if __name__ == "__main__":
