@@ -13,6 +13,7 @@ from pathlib import Path
 
 from workbench.engine.ports import Call
 from workbench.mcp.hub import ServerHub
+from workbench.mcp.templates import render_items
 from workbench.pipeline.prepare import prepare
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -26,7 +27,6 @@ async def main() -> None:
     passages = [[f"Passage {n} of {question} {PASSAGE}" for n in range(5)] for question in questions]
     sys.path.insert(0, str(ROOT / "servers/prompt/src"))
     from parts import joined
-    from rendering import render_items
 
     begun = time.perf_counter()
     texts = render_items(TEMPLATE, question=questions, documents=[joined(found) for found in passages])

@@ -10,11 +10,14 @@ from typing import Any
 
 import pytest
 import yaml
+from fastmcp import Client
+from fastmcp.exceptions import ToolError
 from msgspec.structs import replace
 
 from tests.mcp.conftest import Bench, python_server
 from tests.support import CONFORMANCE
 from workbench.mcp.description import entry
+from workbench.mcp.kit import ToolServer, check_lengths, item_numbers
 from workbench.mcp.launch import plan
 from workbench.mcp.paths import find_file, output_path
 from workbench.pipeline.project import ServerSource, shipped_folder
@@ -164,3 +167,24 @@ async def test_the_servers_of_the_conformance_suite(bench: MakeBench) -> None:
     assert [entry["state"] for entry in routed["q_ls"]] == [False, True]
     asked = await made.call("prompt", "ask", {"q_ls": ["a"], "greeting": "hi"}, kind="prompt")
     assert asked.value == [{"role": "user", "content": {"type": "text", "text": "hi\na"}}]
+
+
+@pytest.mark.parametrize(
+    ("items", "numbers"), [([4, 9], [4, 9]), (None, [0, 1]), ([4], [0, 1])], ids=["items", "no items", "no item list"]
+)
+async def test_items_are_known_by_their_numbers_in_the_run(items: list[int] | None, numbers: list[int]) -> None:
+    app = ToolServer("lab")
+
+    @app.tool
+    def of(values: list[str]) -> list[int]:
+        return list(item_numbers(len(values)))
+
+    async with Client(app) as client:
+        given = await client.call_tool("of", {"values": ["a", "b"]}, meta={"items": items} if items else None)
+    assert given.data == numbers
+
+
+def test_lists_of_unequal_length_are_named() -> None:
+    check_lengths(q_ls=["a"], ans_ls=["b"])
+    with pytest.raises(ToolError, match="one entry per item is needed in each list, but q_ls has 1, ans_ls has 2"):
+        check_lengths(q_ls=["a"], ans_ls=["b", "c"])

@@ -9,10 +9,11 @@ from typing import Any
 
 
 class FakeOllama:
-    """Runs in a thread; ``models`` are those it has, ``bodies`` what it was asked."""
+    """Runs in a thread; ``models`` are those it has, ``bodies`` what it was asked. With a ``key`` it asks for that."""
 
     def __init__(self) -> None:
         self.models = ["smol:latest"]
+        self.key = ""
         self.bodies: list[tuple[str, dict[str, Any]]] = []
         owner = self
 
@@ -38,12 +39,23 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
     def do_GET(self) -> None:
+        if self.ollama.key and self.headers["Authorization"] != f"Bearer {self.ollama.key}":
+            self.send_response(401)
+            self.end_headers()
+            self.wfile.write(b'{"error": "unauthorized"}')
+            return
         self._lines({"models": [{"name": name} for name in self.ollama.models]})
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.ollama.bodies.append((self.path, body))
         if self.path == "/api/pull":
+            if body["model"] == "none":
+                self._lines({"status": "pulling manifest"}, {"error": "file does not exist"})
+                return
+            if body["model"] == "torn":
+                self._lines({"status": "pulling", "total": 100, "completed": 50})
+                return
             self.ollama.models.append(body["model"])
             states = [{"status": "pulling", "total": 100, "completed": done} for done in (50, 100)]
             self._lines(*states, {"status": "success"})

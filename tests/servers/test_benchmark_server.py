@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import random
 import sys
@@ -123,6 +124,18 @@ def test_csv_as_spreadsheets_write_it(project: Path) -> None:
     lists = get(project, text, "data.csv", missing="skip")
     assert lists == {"q_ls": ["one, or\r\ntwo?", "three"], "gt_ls": [["1", "uno"], ["[3"]]}
     assert get(project, "question\tgolds\na\tb\n", "data.tsv") == {"q_ls": ["a"], "gt_ls": [["b"]]}
+
+
+def test_a_csv_cell_may_hold_a_document(project: Path) -> None:
+    document = "mill " * 40_000
+    text = f'question,golds\n"one\ntwo",1\n{document},2\n'
+    assert get(project, text, "data.csv")["q_ls"] == ["one\ntwo", document]
+    before = csv.field_size_limit(1000)
+    try:
+        with pytest.raises(ToolError, match=r"data\.csv:4: not CSV \(field larger than field limit \(1000\)\)"):
+            get(project, text, "data.csv")
+    finally:
+        csv.field_size_limit(before)
 
 
 def test_parquet_with_lists_gaps_and_dates(project: Path) -> None:

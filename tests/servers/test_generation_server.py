@@ -23,9 +23,9 @@ from fastmcp import Client
 from fastmcp.exceptions import ToolError
 from refusals import counts
 from shortening import shortened
-from thinking import separated
 
 from workbench.mcp.json_http import retry_after
+from workbench.mcp.thinking import separated
 
 
 @pytest_asyncio.fixture(autouse=True, loop_scope="session")
@@ -297,23 +297,42 @@ async def test_a_dialogue_gets_its_next_turn(endpoint: FakeEndpoint) -> None:
         await call("multiturn_generate", messages=[{"role": "user", "content": " "}])
 
 
-async def test_images_go_before_the_text_or_where_the_tag_stands(
-    endpoint: FakeEndpoint, project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+async def test_images_go_before_the_text_or_where_the_tag_stands(endpoint: FakeEndpoint, project: Path) -> None:
     (project / "a.png").write_bytes(b"picture")
     await begin(endpoint, "echo")
     images = ["a.png", "https://x.org/b.png", "gone.png"]
-    await call("multimodal_generate", multimodal_path=[images], prompt_ls=["What is it?"])
+    asked = await call("multimodal_generate", multimodal_path=[images], prompt_ls=["What is it?"])
     parts = endpoint.bodies[-1]["messages"][-1]["content"]
     assert [part["type"] for part in parts] == ["image_url", "image_url", "text"]
     assert parts[0]["image_url"]["url"] == "data:image/png;base64,cGljdHVyZQ=="
-    assert "there is no image" in capsys.readouterr().err
+    assert asked.warnings[0] == "images that are not there were left out: [0] gone.png"
     woven = with_images("A <image> B <image>", ["https://a", "https://b"], "<image>", "[0]")
     assert [part.get("text") or part["image_url"]["url"] for part in woven] == ["A ", "https://a", " B ", "https://b"]
     with pytest.raises(GenerationError, match=r"item \[3\]: its prompt has <image> 1 times, and it has 2 images"):
         with_images("<image>", ["https://a", "https://b"], "<image>", "[3]")
-    with pytest.raises(ToolError, match="multimodal_path has 1, prompt_ls 2"):
+    with pytest.raises(ToolError, match="multimodal_path has 1, prompt_ls has 2"):
         await call("multimodal_generate", multimodal_path=[[]], prompt_ls=["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("image", "said"),
+    [
+        ("/etc/hostname", r"item \[0\]: /etc/hostname: an image must lie in the project folder"),
+        ("link.png", "link.png: an image must lie in the project folder"),
+        ("notes", r"notes: by its name this is no image \(of no known kind\)"),
+        ("notes.txt", r"notes.txt: by its name this is no image \(text/plain\)"),
+    ],
+)
+async def test_no_model_is_shown_other_files_than_images_of_the_project(
+    endpoint: FakeEndpoint, project: Path, image: str, said: str
+) -> None:
+    for name in ("notes", "notes.txt"):
+        (project / name).write_text("private")
+    (project / "link.png").symlink_to("/etc/hostname")
+    await begin(endpoint, "echo")
+    with pytest.raises(ToolError, match=said):
+        await call("multimodal_generate", multimodal_path=[[image]], prompt_ls=["What is it?"])
+    assert not endpoint.bodies
 
 
 async def test_after_a_shutdown_nothing_is_asked(endpoint: FakeEndpoint) -> None:
@@ -380,6 +399,27 @@ async def test_a_model_that_ollama_lacks_is_pulled_or_named(ollama_server: FakeO
     assert asked.told == [(50, 100, "pulling"), (100, 100, "pulling"), (0, 0, "success")]
 
 
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ("none", r"model none answered 500 after 2 tries: file does not exist"),
+        ("torn", r"model torn broke off its answer after 2 tries \(the pull of torn ended with 'pulling'"),
+    ],
+)
+async def test_a_pull_that_does_not_end_well(ollama_server: FakeOllama, model: str, said: str) -> None:
+    with pytest.raises(ToolError, match=said):
+        await ollama(ollama_server, "p", model_name=model, pull=True)
+
+
+async def test_an_ollama_that_wants_a_key(ollama_server: FakeOllama, monkeypatch: pytest.MonkeyPatch) -> None:
+    ollama_server.key = "abc"
+    with pytest.raises(ToolError, match=r"401: unauthorized\. Set .*OLLAMA_API_KEY or .*\.ollama\.api_key"):
+        await ollama(ollama_server, "p")
+    assert (await ollama(ollama_server, "p", api_key="abc")).answers == ["It is p"]
+    monkeypatch.setenv("OLLAMA_API_KEY", "abc")
+    assert (await ollama(ollama_server, "p")).answers == ["It is p"]
+
+
 async def test_what_ollama_breaks_off_or_refuses(ollama_server: FakeOllama) -> None:
     asked = await ollama(ollama_server, "half", "whole", "crash")
     assert asked.answers == [None, "It is whole", None]
@@ -431,13 +471,6 @@ async def test_generate_before_init_says_what_must_come_first() -> None:
 def test_prompts_that_are_none(prompt: Any) -> None:
     with pytest.raises(GenerationError, match=r"item \[1\]: a prompt must be text"):
         prompt_text(prompt, "[1]")
-
-
-@pytest.mark.parametrize(
-    ("items", "labels"), [((4, 9), ["[4]", "[9]"]), (None, ["[0]", "[1]"]), ((4,), ["[0]", "[1]"])]
-)
-def test_labels(items: tuple[int, ...] | None, labels: list[str]) -> None:
-    assert generation.item_labels(items, 2) == labels
 
 
 @pytest.mark.parametrize(

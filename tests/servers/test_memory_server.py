@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 from fastmcp import Client
 from fastmcp.exceptions import ToolError
 from memory_store import Fact, Store
+
+from workbench.api.pipeline_tests import PipelineRunner
 
 
 async def call(tool: str, **arguments: Any) -> Any:
@@ -128,6 +131,40 @@ async def test_a_fact_takes_the_place_of_another(project: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("facts", "known"),
+    [
+        (["Marl", "Drumlow"], ["Marl until 2026-05-01", "Drumlow"]),
+        (["Marl", "Drumlow", "Marl"], ["Marl", "Drumlow until 2026-05-01"]),
+        (["Marl from 2030", "Drumlow"], ["Marl from 2030", "Drumlow until 2030"]),
+        (["Drumlow from 2024", "Marl from 2020"], ["Drumlow from 2024", "Marl from 2020 until 2024"]),
+        (
+            ["Marl from 2020", "Drumlow from 2024", "Gull from 2022"],
+            ["Marl from 2020 until 2022", "Drumlow from 2024", "Gull from 2022 until 2024"],
+        ),
+        (["Marl from 2020", "Drumlow until 2015"], ["Marl from 2020", "Drumlow until 2015"]),
+        (["Marl from 2020", "Marl from 2020 until 2021"], ["Marl from 2020 until 2021"]),
+    ],
+)
+def test_one_thing_is_true_at_a_time_in_whatever_order_it_is_learnt(
+    tmp_path: Path, facts: list[str], known: list[str]
+) -> None:
+    store = Store(tmp_path)
+    for text in facts:
+        town, _, rest = text.partition(" ")
+        begin, _, end = rest.removeprefix("from ").partition("until ")
+        fact = Fact("Ann", "lives in", town, begin.strip(), end)
+        store.add_facts([fact], replaces=True, today="2026-05-01")
+    assert {str(fact) for _, fact in store.facts_about(["Ann"], 1, "")} == {f"Ann lives in {text}" for text in known}
+
+
+def test_an_end_that_is_learnt_later_is_kept(tmp_path: Path) -> None:
+    store, fact = Store(tmp_path), Fact("Ann", "lives in", "Marl", "2020")
+    for end in ("", "2024", ""):
+        store.add_facts([replace(fact, valid_to=end)], replaces=False, today="2026-05-01")
+    assert store.facts_about(["Ann"], 1, "") == [(1, replace(fact, valid_to="2024"))]
+
+
+@pytest.mark.parametrize(
     ("fact", "date", "held"),
     [
         (Fact("a", "r", "b"), "1900", True),
@@ -139,6 +176,32 @@ async def test_a_fact_takes_the_place_of_another(project: Path) -> None:
 )
 def test_when_a_fact_held(fact: Fact, date: str, held: bool) -> None:
     assert fact.held_at(date) == held
+
+
+PIPELINE = """\
+servers: {benchmark: servers/benchmark, custom: servers/custom, memory: servers/memory}
+pipeline:
+- benchmark.get_data
+- memory.get_global_memory
+- custom.iterretgen_nextquery: {input: {ans_ls: gt_ls}, output: {nextq_ls: ans_ls}}
+"""
+
+
+async def test_memory_folder_says_where_all_of_it_is(ragwb_pipeline: PipelineRunner, tmp_path: Path) -> None:
+    """Also for the step that saves after the run, which no pipeline has in its text."""
+    (tmp_path / "p.yaml").write_text(PIPELINE, encoding="utf-8")
+    (tmp_path / "q.jsonl").write_text('{"question": "Who?", "golden_answers": ["Ann"]}\n', encoding="utf-8")
+    folder = tmp_path / "elsewhere"
+    (folder / "bea").mkdir(parents=True)
+    (folder / "bea/MEMORY.md").write_text("Likes boats.\n", encoding="utf-8")
+    sets = [f"memory.memory_folder={folder}", "memory.user_id=bea", f"benchmark.benchmark.path={tmp_path / 'q.jsonl'}"]
+    run = await ragwb_pipeline(tmp_path / "p.yaml", sets=sets)
+    run.assert_finished()
+    assert run.variable("global_memory_content") == "Likes boats.\n"
+    [saved] = run.visits("memory.save_memory")
+    assert saved.bound is not None
+    assert saved.bound.arguments()["memory_folder"] == str(folder)
+    assert Store(folder / "bea").turns() == [(1, "Who?", "Who? ['Ann']")]
 
 
 def _write(folder: str, name: str) -> None:

@@ -14,6 +14,7 @@ from fastmcp.exceptions import ToolError
 from headings import headings
 from hypothesis import given
 from hypothesis import strategies as st
+from mcp.shared.exceptions import MCPError
 from stdio import ROOT, StdioServer, running
 
 MILL = """# The Mill
@@ -98,6 +99,12 @@ async def test_several_sections_are_followed_at_once(pageindex: StdioServer) -> 
     assert len(nodes[0]) == 2
 
 
+async def test_a_thought_that_was_cut_off_names_no_section(pageindex: StdioServer) -> None:
+    await init(pageindex)
+    nodes, _ = await walk(pageindex, [[""]], "<think>it may be 2, that is")
+    assert nodes == [["0"]], "the likest by its words, not the one that was thought of"
+
+
 async def test_a_prompt_asks_for_a_section(pageindex: StdioServer) -> None:
     template = pageindex.project / "choose.jinja"
     template.write_text("{{ question }} of\n{{ sections }}")
@@ -108,6 +115,23 @@ async def test_a_prompt_asks_for_a_section(pageindex: StdioServer) -> None:
     }
     result = await pageindex.client.get_prompt("pageindex_choose", arguments)
     assert result.messages[0].content.text == "<a> & b? of\n[1] x"
+
+
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        ("/etc/hostname", "/etc/hostname: a template must lie in the project folder"),
+        ("none.jinja", r"none\.jinja: there is no such template"),
+        ("broken.jinja", r"broken\.jinja:2: division by zero"),
+        ("typo.jinja", r"typo\.jinja:1: 'sektion' is undefined; the names there are: section"),
+    ],
+)
+async def test_templates_that_can_not_be_used(pageindex: StdioServer, template: str, said: str) -> None:
+    (pageindex.project / "broken.jinja").write_text("{{ section }}\n{{ 1 / 0 }}")
+    (pageindex.project / "typo.jinja").write_text("{{ sektion }}")
+    arguments = {"section_ls": json.dumps(["a"]), "pageindex_summary_template": template}
+    with pytest.raises(MCPError, match=said):
+        await pageindex.client.get_prompt("pageindex_summarise", arguments)
 
 
 async def test_a_models_summaries_are_kept(pageindex: StdioServer) -> None:
@@ -130,7 +154,7 @@ async def test_a_models_summaries_are_kept(pageindex: StdioServer) -> None:
 
 async def test_what_can_not_be(pageindex: StdioServer, tmp_path: Path) -> None:
     await init(pageindex)
-    with pytest.raises(ToolError, match="as long as each other: q_ls 1, node_ls 1, ans_ls 2"):
+    with pytest.raises(ToolError, match="q_ls has 1, node_ls has 1, ans_ls has 2"):
         await walk(pageindex, [[""]], "1", "2")
     with pytest.raises(ToolError, match=r"no section '9\.9'"):
         await pageindex("pageindex_read", node_ls=[["9.9"]])

@@ -17,10 +17,10 @@ from fastmcp.client.transports import StdioTransport
 from fastmcp.exceptions import ToolError
 from mcp.shared.exceptions import MCPError
 from parts import joined, lettered, steps
-from rendering import messages, render_items
+from rendering import messages
 
-from templates import PromptTemplateError
 from workbench.api.pipeline_tests import PipelineRunner
+from workbench.mcp.templates import PromptTemplateError, render_items
 
 ROOT = Path(__file__).resolve().parents[2]
 SURVEY = {
@@ -73,7 +73,7 @@ def test_the_sandbox_is_closed(project: Path) -> None:
 
 def test_lists_of_unequal_length_are_named(project: Path) -> None:
     path = template(project, "{{question}}{{documents}}")
-    with pytest.raises(ToolError, match="question 2, documents 1"):
+    with pytest.raises(ToolError, match="question has 2, documents has 1"):
         render_items(path, question=["a", "b"], documents=["d"])
 
 

@@ -53,7 +53,7 @@ async def test_several_lists_go_the_same_ways() -> None:
         assert set(content) == {"ans_ls", *lists}
         assert all([r["state"] for r in routed] == ["retrieve", "stop"] for routed in content.values())
         assert [r["data"] for r in content["total_subq_list"]] == lists["total_subq_list"]
-        with pytest.raises(ToolError, match="2 in all, but q_ls has 1"):
+        with pytest.raises(ToolError, match="ans_ls has 2, q_ls has 1, total_subq_list has 2"):
             await client.call_tool("search_o1_check", {"ans_ls": answers, **lists, "q_ls": ["q1"]})
         survey = {
             name: [1, 2] if name in ("step_ls", "extend_time_ls") else ["search", "done"]
@@ -95,6 +95,7 @@ async def test_rules_that_do_not_work(rules: dict[str, str], said: str) -> None:
         ("easy", "easy"),
         (" **Hard**.", "hard"),
         ("<think>hard or easy?</think>\nThe text is easy.", "easy"),
+        ("hard, or not?</think>easy", "easy"),
         ("uneasy, I would say hard", "hard"),
         ("这是难题", "难题"),
     ],
@@ -103,7 +104,7 @@ def test_what_a_models_answer_means(answer: str, state: str) -> None:
     assert chosen_state(answer, dict.fromkeys(("easy", "hard", "难题"), ""), "", 0) == state
 
 
-@pytest.mark.parametrize("answer", ["", "easy or hard", "neither"])
+@pytest.mark.parametrize("answer", ["", "easy or hard", "neither", "<think>it may be easy, but"])
 def test_an_answer_that_names_no_state(answer: str) -> None:
     states = {"easy": "", "hard": ""}
     assert chosen_state(answer, states, "hard", 0) == "hard"

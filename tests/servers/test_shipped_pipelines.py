@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from stdio import running
+
+from workbench.pipeline.project import ServerSource
+from workbench.pipeline.static_source import read_declaration
 
 ROOT = Path(__file__).resolve().parents[2]
 PIPELINES = sorted((ROOT / "pipelines").glob("*.yaml"))
@@ -71,6 +75,16 @@ def test_defaults_name_files_that_are_there(server: Path) -> None:
     assert (server / "src" / f"{server.name}.py").is_file()
     defaults = yaml.safe_load((server / "parameter.yaml").read_text())
     assert [path for path in paths(defaults) if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize("server", SERVERS, ids=lambda path: path.name)
+def test_every_parameter_reaches_a_tool(server: Path) -> None:
+    """An argument that the annotation leaves out is not passed: its parameter would be without effect."""
+    source = ServerSource(server.name, server.name, "ragwb", server, script=server / "src" / f"{server.name}.py")
+    declaration, _ = read_declaration(source)
+    assert declaration is not None
+    said = {f"{tool.annotation},{tool.outputs_from or ''}" for tool in declaration.tools.values()}
+    assert set(yaml.safe_load((server / "parameter.yaml").read_text())) <= set(re.findall(r"\w+", " ".join(said)))
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from typing import Any, get_type_hints
 
 import yaml
 from fastmcp import FastMCP
+from fastmcp.exceptions import ToolError
 from fastmcp.prompts import Message, Prompt, PromptResult
 from fastmcp.server.dependencies import get_context
 from fastmcp.tools import Tool, ToolResult
@@ -31,7 +32,9 @@ __all__ = [
     "ToolServer",
     "call_item_lists",
     "call_items",
+    "check_lengths",
     "find_file",
+    "item_numbers",
     "output_path",
     "report",
 ]
@@ -143,6 +146,22 @@ def call_items() -> tuple[int, ...] | None:
     """The numbers of the items that the running call is about; ``None`` if it is about no items."""
     items = _request_meta().get("items")
     return tuple(items) if isinstance(items, list) else None
+
+
+def item_numbers(count: int) -> Sequence[int]:
+    """The numbers in the run of the items of a call whose lists have ``count`` entries; places where it has no items.
+
+    An item in a branch is told apart by its number alone: its place in the lists is another one.
+    """
+    items = call_items()
+    return items if items is not None and len(items) == count else range(count)
+
+
+def check_lengths(**lists: Sequence[Any]) -> None:
+    """Lists of one call belong together item by item. Raises ``ToolError`` for unequal ones, with their lengths."""
+    if len({len(values) for values in lists.values()}) > 1:
+        sizes = ", ".join(f"{name} has {len(values)}" for name, values in lists.items())
+        raise ToolError(f"one entry per item is needed in each list, but {sizes}")
 
 
 def call_item_lists() -> tuple[str, ...] | None:

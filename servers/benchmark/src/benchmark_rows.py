@@ -6,9 +6,12 @@ import csv
 import io
 import json
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+csv.field_size_limit(2**31 - 1)  # a cell may hold a document; Python takes 131,072 characters as a rule
 
 
 class RowsError(Exception):
@@ -62,19 +65,30 @@ def _json_list(path: Path) -> list[Row]:
 
 def _csv(path: Path) -> list[Row]:
     """The first line has the names. A cell that holds a JSON list is one, as golds often are; all others are text."""
-    reader = csv.reader(io.StringIO(_text(path), newline=""), delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
-    names = [name.strip() for name in next(reader, [])]
+    records = _csv_records(path)
+    _, first = next(records, (1, []))
+    names = [name.strip() for name in first]
     if len(set(names)) < len(names):
         raise RowsError(f"{path}:1: two columns have the same name: {', '.join(names)}")
     rows = []
-    line = reader.line_num + 1
-    for cells in reader:
+    for line, cells in records:
         if len(cells) > len(names):
             raise RowsError(f"{path}:{line}: {len(cells)} cells, and the first line names {len(names)} columns")
         if any(cell.strip() for cell in cells):
             rows.append(Row(f"line {line}", dict(zip(names, map(_cell, cells), strict=False))))
-        line = reader.line_num + 1
     return rows
+
+
+def _csv_records(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Each with the line on which it begins."""
+    reader = csv.reader(io.StringIO(_text(path), newline=""), delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
+    line = 1
+    try:
+        for cells in reader:
+            yield line, cells
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise RowsError(f"{path}:{line}: not CSV ({error})") from error
 
 
 def _cell(text: str) -> Any:

@@ -11,7 +11,7 @@ import survey_actions
 from boxed import last_boxed
 from citations import CitationRegistry, numbered
 from fastmcp.exceptions import ToolError
-from items import as_list, check_lengths, columns, items_of, merged, note
+from items import as_list, columns, merged, note
 from search_tags import R1_SEARCHER, SEARCH, last_query
 from sentences import final_answer, first_sentence
 from survey import NONE_YET, OUTLINE, Section, SurveyUnreadable, markdown, next_unwritten, read_survey, section_at
@@ -20,7 +20,7 @@ from survey_passages import FOR_A_SECTION, FOR_THE_PLAN, chosen, listed, with_ke
 from survey_state import DONE, NOTHING, SurveyState
 from survey_state import SEARCH as SEARCHING
 
-from workbench.mcp.kit import ToolServer
+from workbench.mcp.kit import ToolServer, check_lengths, item_numbers
 
 app = ToolServer("custom")
 citations, survey_citations = CitationRegistry(), CitationRegistry()
@@ -31,9 +31,9 @@ _ANSWER = re.compile(r"<answer>(.*?)</answer>", re.DOTALL)
 def output_extract_from_boxed(ans_ls: list[str]) -> dict[str, list[str]]:
     r"""The content of each answer's last ``\boxed{}``, or the whole answer where there is no box."""
     extracts = [last_boxed(answer) for answer in ans_ls]
-    for position, extract in enumerate(extracts):
+    for item, extract in zip(item_numbers(len(extracts)), extracts, strict=True):
         if not extract.closed:
-            note(position, f"the box is not closed; taken up to the end: {extract.text!r}")
+            note(item, f"the box is not closed; taken up to the end: {extract.text!r}")
     return {"pred_ls": [extract.text for extract in extracts]}
 
 
@@ -113,9 +113,9 @@ def search_o1_combine_list(
 @app.tool(output="ans_ls->extract_query_list")
 def search_o1_query_extract(ans_ls: list[str]) -> dict[str, list[str]]:
     """The last query of each answer, or nothing."""
-    for position, answer in enumerate(ans_ls):
+    for item, answer in zip(item_numbers(len(ans_ls)), ans_ls, strict=True):
         if search_o1.is_cut_off(answer):
-            note(position, "a search query was begun and not ended; it is left out")
+            note(item, "a search query was begun and not ended; it is left out")
     return {"extract_query_list": [search_o1.asked_query(answer) for answer in ans_ls]}
 
 
@@ -169,7 +169,7 @@ def assign_citation_ids_stateful(ret_psg: list[list[str]]) -> dict[str, list[lis
     return {
         "ret_psg": [
             citations.numbered(item, as_list(passages))
-            for item, passages in zip(items_of(ret_psg), ret_psg, strict=True)
+            for item, passages in zip(item_numbers(len(ret_psg)), ret_psg, strict=True)
         ]
     }
 
@@ -206,8 +206,8 @@ def surveycpm_state_init(instruction_ls: list[str]) -> dict[str, list[Any]]:
 def surveycpm_parse_search_response(response_ls: list[str], surveycpm_hard_mode: bool = True) -> dict[str, list[Any]]:
     """What each item searches for: items x keywords; none where the answer can't be read."""
     found = [
-        attempted(position, lambda answer=answer: survey_actions.keywords(answer, is_strict=surveycpm_hard_mode))
-        for position, answer in enumerate(response_ls)
+        attempted(item, lambda answer=answer: survey_actions.keywords(answer, is_strict=surveycpm_hard_mode))
+        for item, answer in zip(item_numbers(len(response_ls)), response_ls, strict=True)
     ]
     return {"keywords_ls": [words or [] for words in found], "parsed_ls": [words is not None for words in found]}
 
@@ -229,7 +229,8 @@ def surveycpm_process_passages_with_citation(
         for found, survey in zip(ret_psg_ls, survey_ls, strict=True)
     ]
     keyed = [
-        with_keys(passages, item, survey_citations) for item, passages in zip(items_of(picked), picked, strict=True)
+        with_keys(passages, item, survey_citations)
+        for item, passages in zip(item_numbers(len(picked)), picked, strict=True)
     ]
     return {"retrieved_info_ls": [listed(passages) for passages in keyed], "ret_psg": keyed}
 
@@ -241,9 +242,10 @@ def surveycpm_after_init_plan(
     """The outline that each item planned; where it can't be read, all stays as it was."""
     check_lengths(response_ls=response_ls, survey_ls=survey_ls, instruction_ls=instruction_ls)
     after = []
-    for position, (answer, survey, instruction) in enumerate(zip(response_ls, survey_ls, instruction_ls, strict=True)):
+    lists = (response_ls, survey_ls, instruction_ls)
+    for item, answer, survey, instruction in zip(item_numbers(len(response_ls)), *lists, strict=True):
         planned = attempted(
-            position,
+            item,
             lambda a=answer, i=instruction: survey_actions.plan(a, i, is_strict=surveycpm_hard_mode),
         )
         after.append((as_text(planned), next_unwritten(planned), True) if planned else (survey, OUTLINE, False))
@@ -269,12 +271,12 @@ def surveycpm_after_write(  # noqa: PLR0917 - the dialect's signature
         )
     )
     after = []
-    for position, (answer, survey, cursor, instruction, known) in enumerate(zip(*lists, strict=True)):
+    for item, answer, survey, cursor, instruction, known in zip(item_numbers(len(response_ls)), *lists, strict=True):
         content = attempted(
-            position,
+            item,
             lambda a=answer, i=instruction, k=known: survey_actions.text(a, i, k, is_strict=surveycpm_hard_mode),
         )
-        tree = survey_of(position, survey)
+        tree = survey_of(item, survey)
         section = section_at(tree, cursor or "")
         if content is None or section is None:
             after.append((survey, cursor, False))
@@ -298,12 +300,12 @@ def surveycpm_after_extend(
     lists = (response_ls, survey_ls, cursor_ls, instruction_ls)
     check_lengths(**dict(zip(("response_ls", "survey_ls", "cursor_ls", "instruction_ls"), lists, strict=True)))
     after = []
-    for position, (answer, survey, cursor, instruction) in enumerate(zip(*lists, strict=True)):
-        tree = survey_of(position, survey)
+    for item, answer, survey, cursor, instruction in zip(item_numbers(len(response_ls)), *lists, strict=True):
+        tree = survey_of(item, survey)
         try:
             found = survey_actions.extension(answer, tree, cursor, instruction, is_strict=surveycpm_hard_mode)
         except survey_actions.BadAction as error:
-            note(position, str(error))
+            note(item, str(error))
             after.append((survey, cursor, NONE_YET, False))
             continue
         if found is None:
@@ -362,28 +364,28 @@ def surveycpm_check_completion(
 def surveycpm_format_output(survey_ls: list[str], instruction_ls: list[str]) -> dict[str, list[str]]:
     """Each survey as a document in Markdown; empty where none was begun."""
     check_lengths(survey_ls=survey_ls, instruction_ls=instruction_ls)
-    trees = [survey_of(position, survey) for position, survey in enumerate(survey_ls)]
+    trees = [survey_of(item, survey) for item, survey in zip(item_numbers(len(survey_ls)), survey_ls, strict=True)]
     return {"ans_ls": [markdown(tree) if tree else "" for tree in trees]}
 
 
 # ---- what the tools share
 
 
-def attempted(position: int, read: Callable[[], Any]) -> Any:
+def attempted(item: int, read: Callable[[], Any]) -> Any:
     """What an answer says; None, and the reason noted, where it can't be read."""
     try:
         return read()
     except survey_actions.BadAction as error:
-        note(position, str(error))
+        note(item, str(error))
         return None
 
 
-def survey_of(position: int, text: str) -> Section:
+def survey_of(item: int, text: str) -> Section:
     """An item's survey; empty where there is none yet."""
     try:
         return read_survey(text) or {}
     except SurveyUnreadable as error:
-        raise ToolError(f"survey_ls[{position}]: {error}") from None
+        raise ToolError(f"survey_ls[{item}]: {error}") from None
 
 
 if __name__ == "__main__":

@@ -18,11 +18,6 @@ def asked_query(answer: str) -> str:
     return " ".join(queries[-1].split()).strip("\"'“”‘’ ") if queries else ""
 
 
-def asks(answer: str) -> bool:
-    """Whether the model waits for what a search finds."""
-    return END in answer
-
-
 def is_cut_off(answer: str) -> bool:
     """Whether a query was begun and never ended."""
     return answer.rfind(BEGIN) > answer.rfind(END)

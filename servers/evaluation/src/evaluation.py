@@ -19,7 +19,7 @@ from trec import Run, Scores, measured, read_qrels, read_run, tied_at_the_top
 
 from workbench.cases.answer_scores import as_golds, as_texts
 from workbench.cases.permutation import RESAMPLES, paired_test
-from workbench.mcp.kit import ToolServer, find_file, output_path
+from workbench.mcp.kit import ToolServer, check_lengths, find_file, output_path
 
 app = ToolServer("evaluation")
 _SIGNIFICANT = 0.05
@@ -51,7 +51,8 @@ def evaluate_trec(
 
 
 @app.tool(
-    output="run_new_path,run_old_path,qrels_path,ir_metrics,ks,n_resamples,save_path->eval_res", whole=("eval_res",)
+    output="run_new_path,run_old_path,qrels_path,ir_metrics,ks,n_resamples,save_path,seed->eval_res",
+    whole=("eval_res",),
 )
 def evaluate_trec_pvalue(  # noqa: PLR0917 - the dialect's signature
     run_new_path: str,
@@ -184,8 +185,7 @@ async def judged_all(
 ) -> EvalRes:
     """The judged scores of all items, with the steps that led to each; what has no score counts in no average."""
     count = len(next(iter(lists.values())))
-    if wrong := {key: len(values) for key, values in lists.items() if len(values) != count}:
-        raise ToolError(f"one entry per item is needed in each list, {count} in all, but {wrong}")
+    check_lengths(**lists)
     if not count:
         raise ToolError("nothing to evaluate: the lists are empty")
     judge, rows = Judge(ctx), list(zip(*lists.values(), strict=True))

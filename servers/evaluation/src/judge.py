@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 from fastmcp import Context
 from mcp_types import SamplingMessage, TextContent
 
-from workbench.mcp.kit import call_items, report
+from workbench.mcp.kit import item_numbers, report
+from workbench.mcp.thinking import separated
 
 ASKED_AT_ONCE, MOST_TOKENS = 8, 1024
-_THINKING = re.compile(r"<think>.*?</think>", re.DOTALL)
 T = TypeVar("T")
 
 
@@ -54,7 +54,7 @@ class Judge:
 
 def read_json(text: str) -> Any:
     """The last JSON list or map in a text; what a model thinks before it, and a fence around it, do not count."""
-    said = _THINKING.sub("", text)
+    said, _ = separated(text)
     decoder = json.JSONDecoder()
     found, position = None, 0
     while match := re.compile(r"[\[{]").search(said, position):
@@ -71,7 +71,7 @@ def read_json(text: str) -> Any:
 async def each(count: int, judge_item: Callable[[int], Awaitable[T]]) -> list[T | None]:
     """What is found of every item, in order; None, and the reason on stderr, where an answer could not be read."""
     done = 0
-    items = call_items() or range(count)
+    items = item_numbers(count)
 
     async def one(position: int) -> T | None:
         nonlocal done

@@ -14,9 +14,9 @@ from backend import Backend, Messages, Schema
 from cache import Cache, content_key
 from shortening import AT_MOST, shortened
 from telling import Telling
-from thinking import separated
 
 from workbench.mcp.kit import output_path
+from workbench.mcp.thinking import separated
 
 Outcome = Answer | GenerationError
 _SETTINGS = {"thinking": ("keep", "separate"), "too_long": ("fail", "cut")}

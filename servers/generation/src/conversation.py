@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import base64
 import mimetypes
-import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from answer import GenerationError
 from backend import Messages
 
 from workbench.mcp.kit import find_file
+from workbench.mcp.paths import project
+from workbench.mcp.shown_files import may_be_shown
 
 _ROLES = ("user", "assistant", "system")
 _ADDRESSES = ("http://", "https://", "data:")
@@ -58,8 +58,8 @@ def dialogue(messages: Sequence[Mapping[str, Any]], system_prompt: str) -> Messa
 def with_images(text: str, images: Sequence[str], tag: str | None, label: str) -> list[dict[str, Any]]:
     """A message's parts: the images, then the text; with a tag, each image where the tag stands in the text.
 
-    An image that is not there is left out, and told on stderr. Raises ``GenerationError`` where tags and images differ
-    in number.
+    An image that is not there is left out: see ``missing_images``. Raises ``GenerationError`` where tags and images
+    differ in number, and for a file that is no image, or none of the project's.
     """
     parts = [_image(image, label) for image in images or ()]
     if not tag:
@@ -75,18 +75,26 @@ def with_images(text: str, images: Sequence[str], tag: str | None, label: str) -
     return [part for part in woven if part.get("text") != ""]
 
 
+def missing_images(images: Sequence[str]) -> list[str]:
+    """Those that are neither an address nor a file."""
+    return [image for image in images or () if not image.startswith(_ADDRESSES) and not find_file(image).is_file()]
+
+
 def _text(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
 def _image(image: str, label: str) -> dict[str, Any] | None:
-    """An address as it is, a file as a data address; None where there is no such file."""
+    """An address as it is, a file as a data address; None where there is no such file. Raises ``GenerationError``."""
     if image.startswith(_ADDRESSES):
         return {"type": "image_url", "image_url": {"url": image}}
-    path = Path(find_file(image))
+    path = find_file(image)
     if not path.is_file():
-        print(f"item {label}: there is no image {path}; it is left out", file=sys.stderr)
         return None
-    kind = mimetypes.guess_type(path.name)[0] or "image/png"
+    if not may_be_shown(path):
+        raise GenerationError(f"item {label}: {image}: an image must lie in the project folder, {project()}")
+    kind = mimetypes.guess_type(path.name, strict=False)[0] or ""
+    if not kind.startswith("image/"):
+        raise GenerationError(f"item {label}: {image}: by its name this is no image ({kind or 'of no known kind'})")
     data = base64.b64encode(path.read_bytes()).decode()
     return {"type": "image_url", "image_url": {"url": f"data:{kind};base64,{data}"}}

@@ -14,6 +14,7 @@ from shortening import length
 
 from workbench.mcp.json_http import quoted, retry_after, server_words
 
+KEY_HINT = "the environment variable LLM_API_KEY or generation.backend_configs.openai.api_key"
 _DONE = "[DONE]"
 _QUOTED = 500
 """How much of a server's words a message has, in characters."""
@@ -35,7 +36,7 @@ class Endpoint(Backend):
         self.identity = f"openai {url} {configs['model_name']}"
         self._model = str(configs["model_name"])
         self._options = dict(options)
-        self._retrying = Retrying.of("openai", f"{url}, model {self._model}", configs)
+        self._retrying = Retrying.of(f"{url}, model {self._model}", configs, KEY_HINT)
         # The client's own retries don't tell a rate limit from an empty account: off.
         self._client = AsyncOpenAI(
             base_url=url,

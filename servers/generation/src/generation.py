@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from answer import Answer, GenerationError
 from answering import Handling, Model, Outcome
 from backend import Messages
-from conversation import conversation, dialogue, prompt_text, with_images
+from conversation import conversation, dialogue, missing_images, prompt_text, with_images
 from fastmcp.exceptions import ToolError
 
 from workbench.mcp.backends import Backends
-from workbench.mcp.kit import MarkedResult, ToolServer, call_items, report
+from workbench.mcp.kit import MarkedResult, ToolServer, check_lengths, item_numbers, report
 
 app = ToolServer("generation")
 
@@ -68,7 +68,7 @@ async def generate(
     Progress: of one answer at a time its tokens, of several at once how many are there. What is known of each answer
     (tokens, finish reason, seconds, thinking) is in ``usage_ls``. Items that fail are named, the others kept.
     """
-    labels = item_labels(call_items(), len(prompt_ls))
+    labels = item_labels(len(prompt_ls))
 
     def conversations() -> list[Messages]:
         texts = (prompt_text(prompt, label) for prompt, label in zip(prompt_ls, labels, strict=True))
@@ -86,22 +86,25 @@ async def multimodal_generate(
     response_schema: dict[str, Any] | None = None,
 ) -> MarkedResult:
     """The same with images (items x files or addresses): before the text, or where the tag stands in it."""
-    if len(multimodal_path) != len(prompt_ls):
-        raise ToolError(
-            f"one entry per item is needed: multimodal_path has {len(multimodal_path)}, prompt_ls {len(prompt_ls)}"
-        )
+    check_lengths(multimodal_path=multimodal_path, prompt_ls=prompt_ls)
     if loaded().backend.takes_images is False:
         raise ToolError(
             "this backend takes no images: generation.backend openai or ollama does, with a model that sees"
         )
-    labels = item_labels(call_items(), len(prompt_ls))
+    labels = item_labels(len(prompt_ls))
 
     def conversations() -> list[Messages]:
         rows = zip(prompt_ls, multimodal_path, labels, strict=True)
         parts = (with_images(prompt_text(p, label), images, image_tag, label) for p, images, label in rows)
         return [conversation(part, system_prompt) for part in parts]
 
-    return await answered(conversations, labels, response_schema)
+    gone = [
+        f"{label} {name}"
+        for label, images in zip(labels, multimodal_path, strict=True)
+        for name in missing_images(images)
+    ]
+    warnings = [f"images that are not there were left out: {listed(gone, ', ')}"] if gone else []
+    return await answered(conversations, labels, response_schema, warnings)
 
 
 @app.tool(output="messages,system_prompt->ans_ls")
@@ -131,8 +134,13 @@ def loaded() -> Model:
     return model
 
 
-async def answered(make: Any, labels: Sequence[str], schema: Mapping[str, Any] | None) -> MarkedResult:
-    """The outputs for conversations that ``make`` gives."""
+async def answered(
+    make: Callable[[], list[Messages]],
+    labels: Sequence[str],
+    schema: Mapping[str, Any] | None,
+    warnings: Sequence[str] = (),
+) -> MarkedResult:
+    """The outputs for conversations that ``make`` gives, with ``warnings`` and what is odd about the answers."""
     now = loaded()
     try:
         outcomes = await now.answers(make(), labels, schema)
@@ -141,8 +149,8 @@ async def answered(make: Any, labels: Sequence[str], schema: Mapping[str, Any] |
     texts = [outcome.text if isinstance(outcome, Answer) else None for outcome in outcomes]
     usage = [outcome.usage() if isinstance(outcome, Answer) else {"error": str(outcome)} for outcome in outcomes]
     failed = {place: str(o) for place, o in enumerate(outcomes) if isinstance(o, GenerationError)}
-    warnings = list(oddities(outcomes, labels, is_json=schema is not None))
-    return MarkedResult({"ans_ls": texts, "usage_ls": usage}, failed=failed, warnings=warnings)
+    odd = oddities(outcomes, labels, is_json=schema is not None)
+    return MarkedResult({"ans_ls": texts, "usage_ls": usage}, failed=failed, warnings=[*warnings, *odd])
 
 
 def oddities(outcomes: Sequence[Outcome], labels: Sequence[str], *, is_json: bool) -> list[str]:
@@ -185,10 +193,9 @@ async def shut_down(*, endpoints_too: bool = False) -> None:
         await closing.close()
 
 
-def item_labels(items: Sequence[int] | None, count: int) -> list[str]:
-    """``[3]`` for each prompt: the numbers of the call's items; positions where it is not about items."""
-    numbers = items if items is not None and len(items) == count else range(count)
-    return [f"[{number}]" for number in numbers]
+def item_labels(count: int) -> list[str]:
+    """``[3]`` for each prompt of a call."""
+    return [f"[{number}]" for number in item_numbers(count)]
 
 
 if __name__ == "__main__":

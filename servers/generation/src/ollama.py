@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -18,6 +19,8 @@ _OWN = ("think", "keep_alive", "format", "tools", "logprobs")
 """Fields of a request; all others are options of the model."""
 _NAMES = {"max_tokens": "num_predict", "max_completion_tokens": "num_predict"}
 """What OpenAI's parameters are called here."""
+
+KEY_HINT = "the environment variable OLLAMA_API_KEY or generation.backend_configs.ollama.api_key"
 
 
 class Ollama(Backend):
@@ -42,8 +45,13 @@ class Ollama(Backend):
             self._options["num_ctx"] = int(configs["num_ctx"])
         if configs.get("keep_alive") is not None:
             self._fields["keep_alive"] = configs["keep_alive"]
-        self._retrying = Retrying.of("ollama", f"{url}, model {self._model}", configs)
-        self._client = httpx2.AsyncClient(base_url=url, timeout=float(configs.get("timeout") or 600))
+        self._retrying = Retrying.of(f"{url}, model {self._model}", configs, KEY_HINT)
+        key = configs.get("api_key") or os.environ.get("OLLAMA_API_KEY")
+        self._client = httpx2.AsyncClient(
+            base_url=url,
+            timeout=float(configs.get("timeout") or 600),
+            headers={"Authorization": f"Bearer {key}"} if key else None,
+        )
 
     async def prepare(self, on_progress: OnProgress) -> None:
         """See that the model is there; pull it where that is wished."""
@@ -56,9 +64,8 @@ class Ollama(Backend):
                 f"Ollama has no model {self._model}; it has {', '.join(there) or 'none'}. Get it: "
                 f"`ollama pull {self._model}`, or set generation.backend_configs.ollama.pull to true"
             )
-        async for state in self._lines("/api/pull", {"model": self._model, "stream": True}):
-            total = float(state.get("total") or 0)
-            await on_progress(float(state.get("completed") or 0), total, str(state.get("status") or ""))
+        # Tried again like any request: Ollama goes on with a pull where it was broken off.
+        await self._retrying.ask(lambda: self._pull(on_progress), "all", 0)
 
     async def answer(self, messages: Messages, label: str, schema: Schema | None, on_token: OnToken | None) -> Answer:
         body = {
@@ -74,6 +81,15 @@ class Ollama(Backend):
 
     async def close(self) -> None:
         await self._client.aclose()
+
+    async def _pull(self, on_progress: OnProgress) -> None:
+        """Raises ``Refused``, also where the pull ends without a word of its success."""
+        status = ""
+        async for state in self._lines("/api/pull", {"model": self._model, "stream": True}):
+            status = str(state.get("status") or "")
+            await on_progress(float(state.get("completed") or 0), float(state.get("total") or 0), status)
+        if status != "success":
+            raise Refused(f"the pull of {self._model} ended with {status!r}, and not with 'success'")
 
     async def _request(self, body: Mapping[str, Any], on_token: OnToken | None) -> Answer:
         """One request. Raises ``Refused``."""

@@ -20,8 +20,8 @@ _TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 _HINTS = {
-    401: "Set the environment variable LLM_API_KEY or generation.backend_configs.{backend}.api_key",
-    403: "Does the key in LLM_API_KEY allow this model?",
+    401: "Set {key}",
+    403: "Does the key in {key} allow this model?",
     404: "Are base_url and model_name right?",
 }
 _SAME_FOR_ALL = (401, 403, 404)
@@ -64,21 +64,23 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Retrying:
-    """How often and how soon a backend is asked again. ``where`` names it and its model in messages."""
+    """How often and how soon a backend is asked again. ``where`` names it and its model in messages, ``key_hint`` the
+    places of its key.
+    """
 
-    backend: str
     where: str
     retries: int = 3
     base_delay: float = 1.0
+    key_hint: str = ""
 
     @classmethod
-    def of(cls, backend: str, where: str, configs: Mapping[str, Any]) -> Retrying:
+    def of(cls, where: str, configs: Mapping[str, Any], key_hint: str) -> Retrying:
         retries, base_delay = configs.get("retries"), configs.get("base_delay")
         return cls(
-            backend,
             where,
             3 if retries is None else int(retries),
             1.0 if base_delay is None else float(base_delay),
+            key_hint,
         )
 
     async def ask(self, request: Callable[[], Awaitable[T]], label: str, characters: int) -> T:
@@ -121,7 +123,7 @@ class Retrying:
                 tokens,
                 fitting,
             )
-        hint = _HINTS.get(refused.status, "").format(backend=self.backend)
+        hint = _HINTS.get(refused.status, "").format(key=self.key_hint)
         words = str(refused).rstrip(".")
         return GenerationError(
             f"{self.where} answered {refused.status}{tried}: {words}{f'. {hint}' if hint else ''}",

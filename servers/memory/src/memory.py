@@ -23,7 +23,10 @@ FOLDER = "output/memory"
 _DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
 
 
-@app.tool(output="user_id->global_memory_content,current_user_id", whole=("global_memory_content", "current_user_id"))
+@app.tool(
+    output="user_id,memory_folder->global_memory_content,current_user_id",
+    whole=("global_memory_content", "current_user_id"),
+)
 def get_global_memory(user_id: str = "default", memory_folder: str = FOLDER) -> dict[str, str]:
     """What stands in the user's ``MEMORY.md``: nothing, until somebody writes it."""
     return {
@@ -32,7 +35,7 @@ def get_global_memory(user_id: str = "default", memory_folder: str = FOLDER) -> 
     }
 
 
-@app.tool(output="user_id,q_ls,ans_ls->None", stateful=True)
+@app.tool(output="user_id,q_ls,ans_ls,memory_folder->None", stateful=True)
 def save_memory(user_id: str, q_ls: list[str], ans_ls: list[str], memory_folder: str = FOLDER) -> None:
     """Keep each question with its answer: in the day's notes, and as turns of the dialogue."""
     exchanges = paired(q_ls, ans_ls)
@@ -44,13 +47,13 @@ def save_memory(user_id: str, q_ls: list[str], ans_ls: list[str], memory_folder:
 # ---- the dialogue
 
 
-@app.tool(output="user_id->messages", whole=("messages",))
+@app.tool(output="user_id,memory_folder->messages", whole=("messages",))
 def get_buffer(user_id: str = "default", memory_folder: str = FOLDER) -> dict[str, list[dict[str, str]]]:
     """The whole dialogue, as messages for `multiturn_generate`."""
     return {"messages": as_messages(store_of(memory_folder, user_id).turns())}
 
 
-@app.tool(output="user_id,window->messages", whole=("messages",))
+@app.tool(output="user_id,window,memory_folder->messages", whole=("messages",))
 def get_window(
     user_id: str = "default", window: int = 5, memory_folder: str = FOLDER
 ) -> dict[str, list[dict[str, str]]]:
@@ -60,13 +63,13 @@ def get_window(
     return {"messages": as_messages(store_of(memory_folder, user_id).turns(window))}
 
 
-@app.tool(output="user_id->None", stateful=True)
+@app.tool(output="user_id,memory_folder->None", stateful=True)
 def forget_dialogue(user_id: str = "default", memory_folder: str = FOLDER) -> None:
     """Begin the dialogue anew; notes, summary, profile and facts stay."""
     store_of(memory_folder, user_id).forget_turns()
 
 
-@app.tool(output="user_id->summary,unsummarised", whole=("summary", "unsummarised"))
+@app.tool(output="user_id,memory_folder->summary,unsummarised", whole=("summary", "unsummarised"))
 def get_summary(user_id: str = "default", memory_folder: str = FOLDER) -> dict[str, str]:
     """The summary of the dialogue so far, and the turns since, as text: both together are all of it."""
     store = store_of(memory_folder, user_id)
@@ -74,7 +77,7 @@ def get_summary(user_id: str = "default", memory_folder: str = FOLDER) -> dict[s
     return {"summary": summary, "unsummarised": as_text(store.turns(after=up_to))}
 
 
-@app.tool(output="user_id,summary_ls->None", stateful=True)
+@app.tool(output="user_id,summary_ls,memory_folder->None", stateful=True)
 def save_summary(user_id: str, summary_ls: list[str], memory_folder: str = FOLDER) -> None:
     """Keep a summary of all turns so far; the last of a list counts."""
     store = store_of(memory_folder, user_id)
@@ -85,13 +88,13 @@ def save_summary(user_id: str, summary_ls: list[str], memory_folder: str = FOLDE
 # ---- the user
 
 
-@app.tool(output="user_id->profile", whole=("profile",))
+@app.tool(output="user_id,memory_folder->profile", whole=("profile",))
 def get_profile(user_id: str = "default", memory_folder: str = FOLDER) -> dict[str, dict[str, Any]]:
     """What is known of the user, by name."""
     return {"profile": profile_of(store_of(memory_folder, user_id))}
 
 
-@app.tool(output="user_id,profile_ls->profile", stateful=True, whole=("profile",))
+@app.tool(output="user_id,profile_ls,memory_folder->profile", stateful=True, whole=("profile",))
 def update_profile(user_id: str, profile_ls: list[Any], memory_folder: str = FOLDER) -> dict[str, dict[str, Any]]:
     """Put what was learnt into the profile: maps, or texts with a JSON map in them. A null takes a name away."""
     store = store_of(memory_folder, user_id)
@@ -108,18 +111,18 @@ def update_profile(user_id: str, profile_ls: list[Any], memory_folder: str = FOL
 # ---- facts
 
 
-@app.tool(output="user_id,fact_ls,replaces->None", stateful=True)
+@app.tool(output="user_id,fact_ls,replaces,memory_folder->None", stateful=True)
 def add_facts(user_id: str, fact_ls: list[Any], replaces: bool = False, memory_folder: str = FOLDER) -> None:
     """Keep facts: maps with ``subject``, ``relation``, ``object`` and, where known, ``valid_from`` and ``valid_to``.
 
     An entry may be a list of facts, or a text with JSON in it, as a model writes them. With ``replaces`` what was
-    true of the same subject and relation ends with the new one.
+    true of the same subject and relation ends with the new one: when that begins, or today where it does not say.
     """
     facts = [fact for position, entry in enumerate(fact_ls) for fact in as_facts(entry, f"fact_ls[{position}]")]
-    store_of(memory_folder, user_id).add_facts(facts, replaces=replaces)
+    store_of(memory_folder, user_id).add_facts(facts, replaces=replaces, today=f"{datetime.now():%Y-%m-%d}")
 
 
-@app.tool(output="user_id,q_ls,hops,at->fact_psg")
+@app.tool(output="user_id,q_ls,hops,at,memory_folder->fact_psg")
 def search_facts(
     user_id: str, q_ls: list[str], hops: int = 2, at: str = "", memory_folder: str = FOLDER
 ) -> dict[str, list[list[str]]]:

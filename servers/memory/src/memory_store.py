@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
 FILE = "memory.sqlite"
@@ -88,24 +88,22 @@ class Store:
 
     # ---- facts
 
-    def add_facts(self, facts: Sequence[Fact], *, replaces: bool) -> int:
-        """Returns how many are new. With ``replaces`` what was true of the same subject and relation ends with them."""
-        added = 0
+    def add_facts(self, facts: Sequence[Fact], *, replaces: bool, today: str) -> None:
+        """Keep facts; of one that is there already, the end is kept as soon as it is learnt.
+
+        With ``replaces`` one thing is true of a subject and relation at a time, in whatever order the facts come: what
+        began before a new fact ends with it, and the new one ends with what began after it. One without dates is taken
+        to begin ``today``.
+        """
         with self._open() as database:
             for fact in facts:
-                if replaces:
-                    database.execute(
-                        "UPDATE fact SET valid_to = ?"
-                        " WHERE subject_key = ? AND relation = ? AND object_key <> ? AND valid_to = ''",
-                        (fact.valid_from, _key(fact.subject), fact.relation, _key(fact.object)),
-                    )
-                added += database.execute(
-                    "INSERT OR IGNORE INTO fact"
-                    " (subject, relation, object, valid_from, valid_to, subject_key, object_key)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    (*astuple(fact), _key(fact.subject), _key(fact.object)),
-                ).rowcount
-        return added
+                kept = _alone(database, fact, today) if replaces else fact
+                database.execute(
+                    "INSERT INTO fact (subject, relation, object, valid_from, valid_to, subject_key, object_key)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?)"
+                    " ON CONFLICT DO UPDATE SET valid_to = excluded.valid_to WHERE excluded.valid_to <> '' OR ?",
+                    (*astuple(kept), _key(fact.subject), _key(fact.object), replaces),
+                )
 
     def facts_about(self, names: Iterable[str], hops: int, at: str) -> list[tuple[int, Fact]]:
         """The facts within so many steps of some names, with the number of steps, nearest first.
@@ -152,6 +150,23 @@ class Store:
             raise
         finally:
             database.close()
+
+
+def _alone(database: sqlite3.Connection, fact: Fact, today: str) -> Fact:
+    """The fact with its end, after those that began before it were ended."""
+    begin = fact.valid_from or ("" if fact.valid_to else today)
+    if not begin:  # something past, of which only the end is known
+        return fact
+    about = (_key(fact.subject), fact.relation, _key(fact.object))
+    others = "subject_key = ? AND relation = ? AND object_key <> ?"
+    database.execute(
+        f"UPDATE fact SET valid_to = ? WHERE {others} AND valid_from < ? AND (valid_to = '' OR valid_to > ?)",
+        (begin, *about, begin, begin),
+    )
+    (after,) = database.execute(
+        f"SELECT min(valid_from) FROM fact WHERE {others} AND valid_from > ?", (*about, begin)
+    ).fetchone()
+    return replace(fact, valid_to=fact.valid_to or after or "")
 
 
 def _key(name: str) -> str:

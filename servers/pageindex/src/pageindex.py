@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from fastmcp.exceptions import ToolError
-from jinja2 import StrictUndefined, TemplateError
-from jinja2.sandbox import SandboxedEnvironment
 from tree import Node, Tree, TreeError, build, load, save, shortened
 
 from workbench.cases.keywords import KeywordIndex
-from workbench.mcp.kit import ToolServer, call_items, find_file, output_path
+from workbench.mcp.kit import ToolServer, check_lengths, find_file, item_numbers, output_path
+from workbench.mcp.templates import render_items
+from workbench.mcp.thinking import separated
 
 app = ToolServer("pageindex")
 
@@ -26,7 +26,6 @@ tree: Tree | None = None
 
 DOWN, DONE = "down", "done"
 _NUMBER = re.compile(r"\d+")
-_THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
 
 
 @app.tool(output="raw_corpus_path,tree_path,section_words,summary_words,overwrite->")
@@ -62,7 +61,7 @@ def pageindex_sections() -> dict[str, Any]:
 @app.prompt(output="section_ls,pageindex_summary_template->prompt_ls")
 def pageindex_summarise(section_ls: list[str], pageindex_summary_template: str) -> list[str]:
     """Ask for a summary of each section."""
-    return _rendered(pageindex_summary_template, [{"section": text} for text in section_ls])
+    return render_items(pageindex_summary_template, section=section_ls)
 
 
 @app.tool(output="ans_ls,tree_path,summary_words->")
@@ -74,7 +73,7 @@ def pageindex_keep_summaries(ans_ls: list[str], tree_path: str, summary_words: i
         raise TreeError(f"{len(ans_ls)} summaries for {len(leaves)} sections: they must be those of pageindex_sections")
     kept = 0
     for node, answer in zip(leaves, ans_ls, strict=True):
-        text = " ".join(_THOUGHT.sub("", answer).split())
+        text = " ".join(separated(answer)[0].split())
         if text:
             node.summary, kept = shortened(text, summary_words), kept + 1
     save(own, path)
@@ -91,9 +90,7 @@ def pageindex_start(q_ls: list[str]) -> dict[str, Any]:
 @app.prompt(output="q_ls,menu_ls,pageindex_template->prompt_ls")
 def pageindex_choose(q_ls: list[str], menu_ls: list[str], pageindex_template: str) -> list[str]:
     """Ask which sections may answer the question."""
-    _check_lengths(q_ls=q_ls, menu_ls=menu_ls)
-    given = [{"question": q, "sections": m} for q, m in zip(q_ls, menu_ls, strict=True)]
-    return _rendered(pageindex_template, given)
+    return render_items(pageindex_template, question=q_ls, sections=menu_ls)
 
 
 @app.tool(output="q_ls,node_ls,ans_ls,most_sections->node_ls,menu_ls")
@@ -104,10 +101,10 @@ def pageindex_walk(
 
     An answer that names none counts as the section that shares the most telling words with the question; that is said.
     """
-    _check_lengths(q_ls=q_ls, node_ls=node_ls, ans_ls=ans_ls)
-    own, items = _tree(), call_items() or range(len(q_ls))
+    check_lengths(q_ls=q_ls, node_ls=node_ls, ans_ls=ans_ls)
+    own, items = _tree(), item_numbers(len(q_ls))
     walked: list[list[str]] = []
-    for item, question, nodes, answer in zip(items, q_ls, node_ls, ans_ls, strict=False):
+    for item, question, nodes, answer in zip(items, q_ls, node_ls, ans_ls, strict=True):
         open_ = [_node(own, name) for name in nodes if _node(own, name).children]
         entries = [own.nodes[child] for node in open_ for child in node.children]
         if not entries:
@@ -153,7 +150,7 @@ def menu(own: Tree, nodes: Sequence[str]) -> str:
 
 def named(answer: str, entries: Sequence[Node]) -> list[Node]:
     """The entries that an answer names, in its order: by number, else by title. Thinking text does not count."""
-    text = _THOUGHT.sub("", answer)
+    text, _ = separated(answer)
     numbers = [int(number) for number in _NUMBER.findall(text)]
     chosen = [entries[number - 1] for number in dict.fromkeys(numbers) if 0 < number <= len(entries)]
     return chosen or [node for node in entries if node.title.lower() in text.lower()]
@@ -178,19 +175,6 @@ def _pages(node: Node) -> str:
     return f" (page {first})" if first == last else f" (pages {first} to {last})"
 
 
-def _rendered(template: str, values: Sequence[dict[str, str]]) -> list[str]:
-    """The template with each of the values. Raises ``ToolError`` that names the file and what it may use."""
-    file = find_file(template)
-    try:
-        made = SandboxedEnvironment(undefined=StrictUndefined).from_string(file.read_text(encoding="utf-8"))
-        return [made.render(**value) for value in values]
-    except OSError as error:
-        raise ToolError(f"{file}: the template can't be read") from error
-    except TemplateError as error:
-        names = ", ".join(values[0]) if values else ""
-        raise ToolError(f"{file}: {error}; the template has {names}") from error
-
-
 def _leaves(own: Tree) -> list[Node]:
     return [node for node in own.nodes.values() if node.id and not node.children]
 
@@ -205,12 +189,6 @@ def _node(own: Tree, name: str) -> Node:
     if name not in own.nodes:
         raise TreeError(f"the tree has no section {name!r}: it was made anew since the walk began")
     return own.nodes[name]
-
-
-def _check_lengths(**lists: Sequence[Any]) -> None:
-    if len({len(values) for values in lists.values()}) > 1:
-        lengths = ", ".join(f"{name} {len(values)}" for name, values in lists.items())
-        raise ToolError(f"these lists must be as long as each other: {lengths}")
 
 
 if __name__ == "__main__":

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastmcp.exceptions import ToolError
 from outline import outline, task
 from parts import found_so_far, ircot_items, joined, lettered, steps, text_of, unpadded, with_images
-from rendering import messages, own, render_any, texts
+from rendering import messages, own, render_any
 
-from workbench.mcp.kit import Message, ToolServer, call_item_lists, call_items
+from workbench.mcp.kit import Message, ToolServer, call_item_lists, call_items, check_lengths
+from workbench.mcp.templates import render_items
 
 app = ToolServer("prompt")
 
@@ -182,11 +182,8 @@ def search_o1_insert(
     q_ls: list[str], total_subq_list: list[list[str]], total_final_info_list: list[list[str]], template: str
 ) -> list[Message]:
     """Go on with all that was searched and found. Template variable: question."""
-    asked = texts(template, question=q_ls)
-    if not len(asked) == len(total_subq_list) == len(total_final_info_list):
-        sizes = f"q_ls {len(asked)}, total_subq_list {len(total_subq_list)}, "
-        raise ToolError(f"one entry per item is needed: {sizes}total_final_info_list {len(total_final_info_list)}")
-    rows = zip(asked, total_subq_list, total_final_info_list, strict=True)
+    check_lengths(q_ls=q_ls, total_subq_list=total_subq_list, total_final_info_list=total_final_info_list)
+    rows = zip(render_items(template, question=q_ls), total_subq_list, total_final_info_list, strict=True)
     return [Message(text + found_so_far(queries, results)) for text, queries, results in rows]
 
 
@@ -238,9 +235,8 @@ def webnote_gen_answer(q_ls: list[str], page_ls: list[str], template: str) -> li
 @app.prompt(output="q_ls,ret_psg,evisrag_template->prompt_ls")
 def evisrag_vqa(q_ls: list[str], ret_psg: list[Any], template: str) -> list[Message]:
     """Ask each question of its pictures; ``<image>`` stands once for each. Template variable: question."""
-    asked = texts(template, question=q_ls)
-    if len(asked) != len(ret_psg):
-        raise ToolError(f"one entry per item is needed: q_ls has {len(asked)}, ret_psg {len(ret_psg)}")
+    check_lengths(q_ls=q_ls, ret_psg=ret_psg)
+    asked = render_items(template, question=q_ls)
     return [Message(with_images(text, images)) for text, images in zip(asked, ret_psg, strict=True)]
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from fastmcp.exceptions import ToolError
-
-from templates import PromptTemplate, PromptTemplateError, template_file
 from workbench.mcp.kit import Message
+from workbench.mcp.templates import render_items
 
 
 def own(prompt: str) -> str:
@@ -18,24 +16,7 @@ def own(prompt: str) -> str:
 
 def messages(template: str, **columns: Sequence[Any]) -> list[Message]:
     """One user message per item; ``columns`` are the template's variables, one entry per item each."""
-    return [Message(text) for text in texts(template, **columns)]
-
-
-def texts(template: str, **columns: Sequence[Any]) -> list[str]:
-    """The same as plain texts. Raises ``ToolError``, also for lists of unequal length."""
-    try:
-        return render_items(template, **columns)
-    except PromptTemplateError as error:
-        raise ToolError(str(error)) from error
-
-
-def render_items(template: str, **columns: Sequence[Any]) -> list[str]:
-    """One prompt per item. Raises ``PromptTemplateError``; ``ToolError`` for lists of unequal length."""
-    compiled = PromptTemplate(template_file(template))
-    if len({len(values) for values in columns.values()}) > 1:
-        sizes = ", ".join(f"{name} {len(values)}" for name, values in columns.items())
-        raise ToolError(f"{template}: every variable needs one entry per item, but their lengths are: {sizes}")
-    return [compiled.render(dict(zip(columns, values, strict=True))) for values in zip(*columns.values(), strict=True)]
+    return [Message(text) for text in render_items(template, **columns)]
 
 
 def render_any(
@@ -55,4 +36,4 @@ def render_any(
     per_item = {name: variables[name] for name in variables if name in item_lists}
     if count is None:
         count = max(map(len, per_item.values()), default=1)
-    return texts(template, **per_item, **{name: [value] * count for name, value in whole.items()})
+    return render_items(template, **per_item, **{name: [value] * count for name, value in whole.items()})

@@ -8,7 +8,7 @@ from typing import Any
 
 from fastmcp.exceptions import ToolError
 
-_THINKING = re.compile(r"<think>.*?</think>", re.DOTALL)
+from workbench.mcp.thinking import separated
 
 
 def asked(value: Any, states: Mapping[str, str], question: str) -> str:
@@ -23,7 +23,7 @@ def chosen_state(answer: str, states: Mapping[str, str], otherwise: str, item: i
 
     Raises ``ToolError`` where it names none or several, and there is no ``otherwise``.
     """
-    said = _THINKING.sub("", answer).strip().strip("`'\".*。 ").casefold()
+    said = separated(answer)[0].strip().strip("`'\".*。 ").casefold()
     by_name = {state.casefold(): state for state in states}
     if said in by_name:
         return by_name[said]

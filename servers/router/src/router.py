@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from by_model import asked, chosen_state
 from by_rule import chosen_by
 from fastmcp import Context
-from fastmcp.exceptions import ToolError
 from mcp_types import SamplingMessage, TextContent
 
-from workbench.mcp.kit import ToolServer, call_items, report
+from workbench.mcp.kit import ToolServer, check_lengths, item_numbers, report
 
 app = ToolServer("router")
 
@@ -33,12 +32,9 @@ def paired(values: Sequence[Any], states: Sequence[str]) -> Routed:
     return [{"data": value, "state": state} for value, state in zip(values, states, strict=True)]
 
 
-def all_paired(lists: Mapping[str, Sequence[Any]], states: Sequence[str]) -> dict[str, Routed]:
+def all_paired(states: Sequence[str], **lists: Sequence[Any]) -> dict[str, Routed]:
     """Several lists that go the same ways. Raises ``ToolError`` where one has another length."""
-    wrong = {name: len(values) for name, values in lists.items() if len(values) != len(states)}
-    if wrong:
-        sizes = ", ".join(f"{name} has {count}" for name, count in wrong.items())
-        raise ToolError(f"one entry per item is needed in each list, {len(states)} in all, but {sizes}")
+    check_lengths(**lists)
     return {name: paired(values, states) for name, values in lists.items()}
 
 
@@ -111,14 +107,14 @@ def search_o1_check(
     total_final_info_list: list[list[Any]],
 ) -> dict[str, Routed]:
     """``retrieve`` if the model asks for a search with ``<|end_search_query|>``, else ``stop``."""
-    lists = {
-        "ans_ls": ans_ls,
-        "q_ls": q_ls,
-        "total_subq_list": total_subq_list,
-        "total_reason_list": total_reason_list,
-        "total_final_info_list": total_final_info_list,
-    }
-    return all_paired(lists, ["retrieve" if "<|end_search_query|>" in answer else "stop" for answer in ans_ls])
+    return all_paired(
+        ["retrieve" if "<|end_search_query|>" in answer else "stop" for answer in ans_ls],
+        ans_ls=ans_ls,
+        q_ls=q_ls,
+        total_subq_list=total_subq_list,
+        total_reason_list=total_reason_list,
+        total_final_info_list=total_final_info_list,
+    )
 
 
 @app.tool(
@@ -135,15 +131,15 @@ def surveycpm_state_router(  # noqa: PLR0917 - the dialect's signature
     extend_result_ls: list[str],
 ) -> dict[str, Routed]:
     """Each item's own state."""
-    lists = {
-        "state_ls": state_ls,
-        "cursor_ls": cursor_ls,
-        "survey_ls": survey_ls,
-        "step_ls": step_ls,
-        "extend_time_ls": extend_time_ls,
-        "extend_result_ls": extend_result_ls,
-    }
-    return all_paired(lists, state_ls)
+    return all_paired(
+        state_ls,
+        state_ls=state_ls,
+        cursor_ls=cursor_ls,
+        survey_ls=survey_ls,
+        step_ls=step_ls,
+        extend_time_ls=extend_time_ls,
+        extend_result_ls=extend_result_ls,
+    )
 
 
 @app.tool(output="values,rules,otherwise->values", pure=True)
@@ -153,8 +149,7 @@ def route_by_rule(values: list[Any], rules: dict[str, str], otherwise: str = "")
     A rule is a Jinja2 expression over ``value`` and ``item``, the item's number: ``{short: "value | length < 40"}``.
     """
     states = [
-        chosen_by(rules, otherwise, value, item)
-        for item, value in zip(call_items() or range(len(values)), values, strict=True)
+        chosen_by(rules, otherwise, value, item) for item, value in zip(item_numbers(len(values)), values, strict=True)
     ]
     return {"values": paired(values, states)}
 
@@ -179,7 +174,7 @@ async def route_by_llm(
         await report(done, len(values))
         return chosen_state(getattr(answer.content, "text", ""), states, otherwise, item)
 
-    items = call_items() or range(len(values))
+    items = item_numbers(len(values))
     return {"values": paired(values, await asyncio.gather(*map(choose, values, items)))}
 
 

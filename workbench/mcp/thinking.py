@@ -1,4 +1,4 @@
-"""What a model thinks aloud before it answers."""
+"""What a model thinks aloud before it answers: no part of what it says, and never a choice or a score."""
 
 from __future__ import annotations
 

@@ -1,24 +1,26 @@
-"""Jinja2 templates for prompts: sandboxed, never HTML-escaped, and strict about names."""
+"""Servers' Jinja2 templates for prompts: sandboxed, never HTML-escaped, and strict about names."""
 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from fastmcp.exceptions import ToolError
 from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError, UndefinedError
 from jinja2.sandbox import SandboxedEnvironment
 
-from workbench.mcp.paths import find_file, outputs, project
-from workbench.pipeline.project import shipped_folder
+from workbench.mcp.kit import check_lengths
+from workbench.mcp.paths import find_file, project
+from workbench.mcp.shown_files import may_be_shown
 
 # The model must see `<`, `&` and quotes as they are: escaping is for web pages.
 _environment = SandboxedEnvironment(autoescape=False, undefined=StrictUndefined, keep_trailing_newline=False)
 
 
-class PromptTemplateError(Exception):
+class PromptTemplateError(ToolError):
     """A template can't be used. ``str()`` names the file and line."""
 
 
@@ -29,7 +31,7 @@ class PromptTemplate:
         """Read and compile. Raises ``PromptTemplateError`` for a missing file or a mistake in its syntax."""
         self.path = path
         if not path.is_file():
-            raise PromptTemplateError(f"{path}: there is no such template (prompt server, `template` parameters)")
+            raise PromptTemplateError(f"{path}: there is no such template")
         try:
             self._template = _compiled(path.read_text(encoding="utf-8-sig"))
         except UnicodeDecodeError as error:
@@ -51,16 +53,21 @@ class PromptTemplate:
 
 
 def template_file(template: str) -> Path:
-    """Where a template lies. Raises ``PromptTemplateError`` for a place outside the project and what ragwb ships.
-
-    A template is shown to a model, and so perhaps to its provider: a pipeline from elsewhere can't make it be a file of
-    the user's.
-    """
+    """Where a template lies. Raises ``PromptTemplateError`` for one that no model may be shown."""
     path = find_file(template)
-    folders = (project(), outputs(), shipped_folder())
-    if not any(path.resolve().is_relative_to(folder.resolve()) for folder in folders):
+    if not may_be_shown(path):
         raise PromptTemplateError(f"{template}: a template must lie in the project folder, {project()}")
     return path
+
+
+def render_items(template: str, **columns: Sequence[Any]) -> list[str]:
+    """One prompt per item; ``columns`` are the template's variables, one entry per item each.
+
+    Raises ``PromptTemplateError``; ``ToolError`` for lists of unequal length.
+    """
+    compiled = PromptTemplate(template_file(template))
+    check_lengths(**columns)
+    return [compiled.render(dict(zip(columns, values, strict=True))) for values in zip(*columns.values(), strict=True)]
 
 
 @lru_cache(maxsize=64)
