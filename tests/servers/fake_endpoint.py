@@ -15,12 +15,17 @@ LIMIT = 400
 """Letters that the model ``ctx`` takes."""
 
 
+Part = Callable[[dict[str, Any]], str | dict[str, Any]]
+"""What a model says to a request: a text, or a call ``{"name", "arguments"}`` of a tool."""
+
+
 class FakeEndpoint:
-    """Runs in a thread; ``seen`` counts the requests of each model."""
+    """Runs in a thread; ``seen`` counts the requests of each model. ``parts`` has models that a test plays."""
 
     def __init__(self) -> None:
         self.seen: Counter[str] = Counter()
         self.bodies: list[dict[str, Any]] = []
+        self.parts: dict[str, Part] = {}
         owner = self
 
         class Handler(_Handler):
@@ -57,6 +62,9 @@ class _Handler(BaseHTTPRequestHandler):
             return
         if self.path.endswith("/rerank"):
             self._rerank(body)
+            return
+        if model in self.endpoint.parts:
+            self._play(self.endpoint.parts[model](body))
             return
         behave = _CHAT.get(model, _stream)
         behave(self, body, self.endpoint.seen[model])
@@ -134,16 +142,37 @@ class _Handler(BaseHTTPRequestHandler):
         if not self.streams and reason is not None:
             self.message("".join(tokens), reason)
             return
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Connection", "close")
-        self.end_headers()
+        self._begin_stream()
         for token in tokens:
             self._event({"index": 0, "delta": {"content": token}, "finish_reason": None})
         if reason is not None:
             self._event({"index": 0, "delta": {}, "finish_reason": reason}, usage={"prompt_tokens": 7})
             self.wfile.write(b"data: [DONE]\n\n")
         self.close_connection = True
+
+    def _play(self, part: str | dict[str, Any]) -> None:
+        """A message as a test's part gives it: a text, or the call of a tool, which a stream has in pieces."""
+        if isinstance(part, str):
+            self.stream([part])
+            return
+        call = {"index": 0, "id": "call_7", "type": "function", "function": part}
+        if not self.streams:
+            self.message(None, "tool_calls", tool_calls=[call])
+            return
+        self._begin_stream()
+        half = len(part["arguments"]) // 2
+        first = {**call, "function": {"name": part["name"], "arguments": part["arguments"][:half]}}
+        second = {"index": 0, "function": {"arguments": part["arguments"][half:]}}
+        for piece in (first, second):
+            self._event({"index": 0, "delta": {"tool_calls": [piece]}, "finish_reason": None})
+        self._event({"index": 0, "delta": {}, "finish_reason": "tool_calls"})
+        self.close_connection = True
+
+    def _begin_stream(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
 
     def page(self, text: str) -> None:
         """What a proxy says in the server's place."""

@@ -61,7 +61,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._lines(*states, {"status": "success"})
             return
         content = body["messages"][-1]["content"]
-        if content == "half":
+        if body.get("tools") and body["messages"][-1]["role"] == "user":
+            call = {"function": {"name": "search", "arguments": {"input": content}}}
+            self._lines({"message": {"content": "", "tool_calls": [call]}, "done": True, "done_reason": "stop"})
+        elif content == "half":
             self._lines({"message": {"content": "It is"}, "done": False})
         elif content == "crash":
             self._lines({"error": "the runner has crashed"})

@@ -25,6 +25,7 @@ from workbench.cli.main import main
         ("search_r1_check", "ans_ls", {"x<|im_end|>": "complete", "</answer>": "incomplete"}),
         ("r1_searcher_check", "ans_ls", {"</answer>": "complete", "x": "incomplete"}),
         ("webnote_check_page", "page_ls", {"To be filled": "incomplete", "done": "complete"}),
+        ("route_by_value", "values", {"search": "search", "answer": "answer"}),
         ("check_model_state", "ans_ls", {"<search>x": "continue", "Gullstead": "stop"}),
     ],
 )

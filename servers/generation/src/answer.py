@@ -7,6 +7,15 @@ from typing import Any
 
 
 @dataclass(frozen=True)
+class ToolCall:
+    """A tool that a model wishes to have called; its arguments are as the model wrote them, JSON if all is well."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True)
 class Answer:
     """One answer. ``seconds`` is the time it took, with retries; tokens are as the model counted them."""
 
@@ -21,6 +30,8 @@ class Answer:
     is_cached: bool = False
     shortened: str = ""
     """What was taken out of the prompt so that it fits, in words."""
+    calls: tuple[ToolCall, ...] = ()
+    """The tools that it calls, where it was offered some."""
 
     def usage(self) -> dict[str, Any]:
         """What is known of it beside its text, for the output ``usage_ls``."""

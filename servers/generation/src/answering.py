@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from answer import Answer, GenerationError, TooLong
-from backend import Backend, Messages, Schema
+from backend import Backend, Messages, Schema, Tool
 from cache import Cache, content_key
 from shortening import AT_MOST, shortened
 from telling import Telling
@@ -69,14 +69,18 @@ class Model:
                 ) from error
 
     async def answers(
-        self, conversations: Sequence[Messages], labels: Sequence[str], schema: Schema | None = None
+        self,
+        conversations: Sequence[Messages],
+        labels: Sequence[str],
+        schema: Schema | None = None,
+        tools: Sequence[Tool] = (),
     ) -> list[Outcome]:
-        """One answer per conversation, in order, or why there is none.
+        """One answer per conversation, in order, or why there is none; ``tools`` are offered to the model.
 
         Raises ``GenerationError`` where no item can be answered.
         """
         at_once = min(self.backend.concurrency, len(conversations))
-        call = _Call(self, schema, labels, Telling(len(conversations), streams=at_once == 1))
+        call = _Call(self, schema, tools, labels, Telling(len(conversations), streams=at_once == 1))
         outcomes: list[Outcome | None] = [None] * len(conversations)
         left = iter(range(len(conversations)))
 
@@ -135,6 +139,7 @@ class _Call:
 
     model: Model
     schema: Schema | None
+    tools: Sequence[Tool]
     labels: Sequence[str]
     telling: Telling
     answered: dict[str, Answer] = field(default_factory=dict)
@@ -143,6 +148,8 @@ class _Call:
         """Raises ``GenerationError`` where it would be the same for every other item."""
         model = self.model
         asked = {"model": model.backend.identity, "options": model.options, "schema": self.schema}
+        if self.tools:
+            asked["tools"] = [tool.offered() for tool in self.tools]
         key = content_key(**asked, messages=messages)
         await self.telling.begin(label)
         answer = model.known(key)
@@ -171,7 +178,7 @@ class _Call:
         taken: list[str] = []
         while True:
             try:
-                answer = await self.model.backend.answer(messages, label, self.schema, on_token)
+                answer = await self.model.backend.answer(messages, label, self.schema, on_token, self.tools)
             except TooLong as error:
                 if self.model.handling.too_long != "cut" or len(taken) == AT_MOST:
                     raise

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from answer import Answer
@@ -19,12 +21,46 @@ Schema = Mapping[str, Any]
 """A JSON schema that the answer must follow."""
 
 
+@dataclass(frozen=True)
+class Tool:
+    """A tool that a model is offered. ``parameters`` is a JSON schema; a plain one takes one text, its ``input``."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    is_plain: bool
+
+    def described(self) -> dict[str, Any]:
+        """For a template: a plain tool has no ``parameters`` to tell of."""
+        parameters = None if self.is_plain else self.parameters
+        return {"name": self.name, "description": self.description, "parameters": parameters}
+
+    def offered(self) -> dict[str, Any]:
+        """As OpenAI's protocol has it, and Ollama's."""
+        about = {"name": self.name, "description": self.description, "parameters": dict(self.parameters)}
+        return {"type": "function", "function": about}
+
+    def read(self, arguments: str) -> Any:
+        """The input in what a model wrote: a map, of a plain tool the text. Raises ``ValueError`` for the model."""
+        try:
+            given = json.loads(arguments)
+        except ValueError:
+            given = arguments
+        if self.is_plain:
+            return str(given["input"]) if isinstance(given, dict) and "input" in given else arguments
+        if not isinstance(given, dict):
+            raise ValueError(f"{self.name} takes a JSON object: {json.dumps(self.parameters, ensure_ascii=False)}")
+        return given
+
+
 class Backend(ABC):
     """Made with its own part of ``backend_configs`` and the fields of every request; slow, so in a thread."""
 
     concurrency = 1
     """How many conversations may be under way at once."""
     takes_images = False
+    takes_tools = False
+    """Whether it offers tools to the model in its own way."""
     holds_model = False
     """Whether the model is in this process, and its memory with it."""
     identity = ""
@@ -34,9 +70,17 @@ class Backend(ABC):
         """Get ready for the first conversation. Raises ``GenerationError``."""
 
     @abstractmethod
-    async def answer(self, messages: Messages, label: str, schema: Schema | None, on_token: OnToken | None) -> Answer:
+    async def answer(
+        self,
+        messages: Messages,
+        label: str,
+        schema: Schema | None,
+        on_token: OnToken | None,
+        tools: Sequence[Tool] = (),
+    ) -> Answer:
         """The whole answer; where ``on_token`` is there, each piece of it goes there as it comes.
 
+        ``tools`` come only where ``takes_tools`` is true.
         ``label`` names the item, for stderr. Raises ``GenerationError``. Cancelling stops the model.
         """
 

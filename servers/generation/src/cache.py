@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from answer import Answer
+from answer import Answer, ToolCall
 
 
 def content_key(**content: Any) -> str:
@@ -29,7 +29,10 @@ class Cache:
 
     def get(self, key: str) -> Answer | None:
         row = self._db.execute("select content from answer where key = ?", (key,)).fetchone()
-        return Answer(**json.loads(row[0])) if row is not None else None
+        if row is None:
+            return None
+        kept = json.loads(row[0])
+        return Answer(**{**kept, "calls": tuple(ToolCall(**call) for call in kept.get("calls") or ())})
 
     def put(self, key: str, answer: Answer) -> None:
         content: Mapping[str, Any] = asdict(answer)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any
 
-from answer import Answer, GenerationError
-from backend import Backend, Messages, OnToken, Schema
+from answer import Answer, GenerationError, ToolCall
+from backend import Backend, Messages, OnToken, Schema, Tool
 from refusals import Refused, Retrying
 from shortening import length
 
@@ -24,6 +24,7 @@ class Endpoint(Backend):
     """The backend ``openai``."""
 
     takes_images = True
+    takes_tools = True
 
     def __init__(self, configs: Mapping[str, Any], options: Mapping[str, Any]) -> None:
         """Raises ``GenerationError`` without a model name."""
@@ -45,13 +46,22 @@ class Endpoint(Backend):
             max_retries=0,
         )
 
-    async def answer(self, messages: Messages, label: str, schema: Schema | None, on_token: OnToken | None) -> Answer:
+    async def answer(
+        self,
+        messages: Messages,
+        label: str,
+        schema: Schema | None,
+        on_token: OnToken | None,
+        tools: Sequence[Tool] = (),
+    ) -> Answer:
         body: dict[str, Any] = {"messages": messages, **self._options}
         if on_token is not None:
             body.setdefault("stream_options", {"include_usage": True})
         if schema is not None:
             asked = {"name": "answer", "schema": dict(schema), "strict": True}
             body["response_format"] = {"type": "json_schema", "json_schema": asked}
+        if tools:
+            body["tools"] = [tool.offered() for tool in tools]
         return await self._retrying.ask(lambda: self._request(body, on_token), label, length(messages))
 
     async def close(self) -> None:
@@ -95,13 +105,15 @@ async def _whole(content: bytes, on_token: OnToken | None) -> Answer:
     text = message.get("content") or ""
     if text and on_token is not None:
         await on_token(text)
-    return _answer(text, _thought(message), choice.get("finish_reason"), answer.get("usage"))
+    calls = _calls(message.get("tool_calls") or ())
+    return _answer(text, _thought(message), choice.get("finish_reason"), answer.get("usage"), calls)
 
 
 async def _streamed(lines: AsyncIterator[str], on_token: OnToken) -> Answer:
     """Server-sent events, one chunk of the answer each. An answer that just stops is none."""
     tokens: list[str] = []
     thoughts: list[str] = []
+    calls: dict[int, dict[str, Any]] = {}
     reason = usage = None
     is_done = False
     async for line in lines:
@@ -117,12 +129,30 @@ async def _streamed(lines: AsyncIterator[str], on_token: OnToken) -> Answer:
             reason = choice.get("finish_reason") or reason
             delta = choice.get("delta") or {}
             thoughts.append(_thought(delta))
+            for piece in delta.get("tool_calls") or ():
+                _put_together(calls.setdefault(piece.get("index") or 0, {}), piece)
             if token := delta.get("content"):
                 tokens.append(token)
                 await on_token(token)
     if reason is None and not is_done:
         raise Refused(f"the stream ended after {len(''.join(tokens))} characters, without a word of its end")
-    return _answer("".join(tokens), "".join(thoughts), reason, usage)
+    return _answer("".join(tokens), "".join(thoughts), reason, usage, _calls([calls[place] for place in sorted(calls)]))
+
+
+def _put_together(call: dict[str, Any], piece: Mapping[str, Any]) -> None:
+    """A call of a tool comes in pieces: its name first, its arguments bit by bit."""
+    function = call.setdefault("function", {"name": "", "arguments": ""})
+    call["id"] = piece.get("id") or call.get("id")
+    for name in function:
+        function[name] += (piece.get("function") or {}).get(name) or ""
+
+
+def _calls(calls: Iterable[Mapping[str, Any]]) -> tuple[ToolCall, ...]:
+    found = [(call.get("id"), call.get("function") or {}) for call in calls]
+    return tuple(
+        ToolCall(str(name or f"call_{place}"), str(function.get("name")), str(function.get("arguments") or "{}"))
+        for place, (name, function) in enumerate(found)
+    )
 
 
 def _decoded(content: str | bytes) -> dict[str, Any]:
@@ -147,6 +177,13 @@ def _thought(message: Mapping[str, Any]) -> str:
     return message.get("reasoning_content") or message.get("reasoning") or ""
 
 
-def _answer(text: str, thinking: str, reason: str | None, usage: Mapping[str, Any] | None) -> Answer:
+def _answer(
+    text: str,
+    thinking: str,
+    reason: str | None,
+    usage: Mapping[str, Any] | None,
+    calls: tuple[ToolCall, ...],
+) -> Answer:
     usage = usage or {}
-    return Answer(text, thinking, reason, usage.get("prompt_tokens"), usage.get("completion_tokens"))
+    counts = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
+    return Answer(text, thinking, reason, *counts, calls=calls)

@@ -7,14 +7,18 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from agent import Agent, Rules
+from agents import take_turns
 from answer import Answer, GenerationError
 from answering import Handling, Model, Outcome
 from backend import Messages
 from conversation import conversation, dialogue, missing_images, prompt_text, with_images
 from fastmcp.exceptions import ToolError
+from labels import item_labels, listed
 
 from workbench.mcp.backends import Backends
-from workbench.mcp.kit import MarkedResult, ToolServer, check_lengths, item_numbers, report
+from workbench.mcp.kit import MarkedResult, ToolServer, check_lengths, report
+from workbench.mcp.templates import render_items
 
 app = ToolServer("generation")
 
@@ -28,11 +32,9 @@ BACKENDS = Backends(
         "vllm": "vllm_model:load_vllm",
     },
 )
+AGENT_TEMPLATES = {"text": "pipelines/prompts/agent.jinja", "json": "pipelines/prompts/agent_json.jinja"}
 COMMON = "common"
 """The part of ``backend_configs`` that holds for every backend."""
-
-NAMED = 20
-"""How many items a warning names."""
 
 model: Model | None = None
 """Loaded by ``generation_init``."""
@@ -103,7 +105,7 @@ async def multimodal_generate(
         for label, images in zip(labels, multimodal_path, strict=True)
         for name in missing_images(images)
     ]
-    warnings = [f"images that are not there were left out: {listed(gone, ', ')}"] if gone else []
+    warnings = [f"images that are not there were left out: {listed(gone)}"] if gone else []
     return await answered(conversations, labels, response_schema, warnings)
 
 
@@ -123,6 +125,57 @@ async def vllm_shutdown() -> None:
 async def shutdown() -> None:
     """Free whatever model there is; `generation_init` must come before the next answer."""
     await shut_down(endpoints_too=True)
+
+
+@app.tool(output="prompt_ls,agent_tools,system_prompt,agent_style,agent_template->agent_ls,observation_ls")
+def agent_init(
+    prompt_ls: list[Any],
+    agent_tools: dict[str, Any],
+    system_prompt: str = "",
+    agent_style: str = "text",
+    agent_template: str = "",
+) -> dict[str, list[Any]]:
+    """An agent for each item, with its prompt as the task; nothing was observed yet.
+
+    In the styles ``text`` and ``json`` the template tells the model of the tools and how to call them.
+    """
+    try:
+        texts = [prompt_text(p, label) for p, label in zip(prompt_ls, item_labels(len(prompt_ls)), strict=True)]
+        rules = Rules.of(agent_tools, agent_style)
+    except GenerationError as error:
+        raise ToolError(str(error)) from error
+    if rules.style in AGENT_TEMPLATES:
+        tools = [[tool.described() for tool in rules.tools.values()]] * len(texts)
+        texts = render_items(agent_template or AGENT_TEMPLATES[rules.style], question=texts, tools=tools)
+    agents = [Agent(conversation(text, system_prompt)).state() for text in texts]
+    return {"agent_ls": agents, "observation_ls": [""] * len(agents)}
+
+
+@app.tool(
+    output="agent_ls,observation_ls,agent_tools,agent_style,agent_steps,agent_tokens"
+    "->agent_ls,action_ls,action_input_ls,ans_ls"
+)
+async def agent_generate(  # noqa: PLR0917 - the order in which they are bound
+    agent_ls: list[dict[str, Any]],
+    observation_ls: list[Any],
+    agent_tools: dict[str, Any],
+    agent_style: str = "text",
+    agent_steps: int = 6,
+    agent_tokens: int | None = None,
+) -> MarkedResult:
+    """The next turn of each item's agent: a tool that it wishes to call, or its answer.
+
+    ``action_ls`` has the tool's name, ``action_input_ls`` its input (a text, or a map where the tool's ``parameters``
+    are a schema), ``ans_ls`` the answer, for now what was said last. The pipeline routes by the action to the steps
+    that are the tool; what they write to ``observation_ls`` is read in the next turn. Who has answered has the action
+    ``answer``, and its model is not asked again.
+    """
+    check_lengths(agent_ls=agent_ls, observation_ls=observation_ls)
+    try:
+        rules = Rules.of(agent_tools, agent_style, agent_steps, agent_tokens)
+        return await take_turns(loaded(), agent_ls, observation_ls, rules)
+    except GenerationError as error:
+        raise ToolError(str(error)) from error
 
 
 # ---- what the tools share
@@ -166,15 +219,9 @@ def oddities(outcomes: Sequence[Outcome], labels: Sequence[str], *, is_json: boo
     ]
     shortened = [f"{label} {answer.shortened}" for label, answer in answers if answer.shortened]
     return [
-        *(f"{words} {listed(which, ', ')}" for which, words in said if which),
+        *(f"{words} {listed(which)}" for which, words in said if which),
         *([f"too long, and shortened: the prompt of {listed(shortened, '; ')}"] if shortened else []),
     ]
-
-
-def listed(which: Sequence[str], mark: str) -> str:
-    """The first ones, and how many more there are."""
-    more = len(which) - NAMED
-    return mark.join([*which[:NAMED], *([f"and {more} more"] if more > 0 else [])])
 
 
 def _is_json(text: str) -> bool:
@@ -191,11 +238,6 @@ async def shut_down(*, endpoints_too: bool = False) -> None:
     if model is not None and (endpoints_too or model.backend.holds_model):
         closing, model = model, None
         await closing.close()
-
-
-def item_labels(count: int) -> list[str]:
-    """``[3]`` for each prompt of a call."""
-    return [f"[{number}]" for number in item_numbers(count)]
 
 
 if __name__ == "__main__":

@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from answer import Answer, GenerationError, TooLong
-from backend import Backend, Messages, OnToken, Schema
+from backend import Backend, Messages, OnToken, Schema, Tool
 from streaming import from_thread
 
 from workbench.mcp.kit import find_file
@@ -41,7 +41,14 @@ class LocalModel(Backend):
         self._options = options
         self.identity = identity
 
-    async def answer(self, messages: Messages, label: str, schema: Schema | None, on_token: OnToken | None) -> Answer:
+    async def answer(
+        self,
+        messages: Messages,
+        label: str,
+        schema: Schema | None,
+        on_token: OnToken | None,
+        tools: Sequence[Tool] = (),
+    ) -> Answer:
         tokens: list[str] = []
         thoughts: list[str] = []
         reason = usage = None

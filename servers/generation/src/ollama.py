@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from answer import Answer, GenerationError
-from backend import Backend, Messages, OnProgress, OnToken, Schema
+from answer import Answer, GenerationError, ToolCall
+from backend import Backend, Messages, OnProgress, OnToken, Schema, Tool
 from refusals import Refused, Retrying
 from shortening import length
 
@@ -27,6 +27,7 @@ class Ollama(Backend):
     """The backend ``ollama``."""
 
     takes_images = True
+    takes_tools = True
 
     def __init__(self, configs: Mapping[str, Any], options: Mapping[str, Any]) -> None:
         """Raises ``GenerationError`` without a model name."""
@@ -67,7 +68,14 @@ class Ollama(Backend):
         # Tried again like any request: Ollama goes on with a pull where it was broken off.
         await self._retrying.ask(lambda: self._pull(on_progress), "all", 0)
 
-    async def answer(self, messages: Messages, label: str, schema: Schema | None, on_token: OnToken | None) -> Answer:
+    async def answer(
+        self,
+        messages: Messages,
+        label: str,
+        schema: Schema | None,
+        on_token: OnToken | None,
+        tools: Sequence[Tool] = (),
+    ) -> Answer:
         body = {
             "model": self._model,
             "messages": [_message(message) for message in messages],
@@ -77,6 +85,8 @@ class Ollama(Backend):
         }
         if schema is not None:
             body["format"] = dict(schema)
+        if tools:
+            body["tools"] = [tool.offered() for tool in tools]
         return await self._retrying.ask(lambda: self._request(body, on_token), label, length(messages))
 
     async def close(self) -> None:
@@ -95,8 +105,10 @@ class Ollama(Backend):
         """One request. Raises ``Refused``."""
         tokens: list[str] = []
         thoughts: list[str] = []
+        calls: list[ToolCall] = []
         async for line in self._lines("/api/chat", body):
             message = line.get("message") or {}
+            calls += [_call(call, len(calls) + place) for place, call in enumerate(message.get("tool_calls") or ())]
             thoughts.append(message.get("thinking") or "")
             if token := message.get("content"):
                 tokens.append(token)
@@ -104,7 +116,8 @@ class Ollama(Backend):
                     await on_token(token)
             if line.get("done"):
                 counts = (line.get("prompt_eval_count"), line.get("eval_count"))
-                return Answer("".join(tokens), "".join(thoughts), line.get("done_reason"), *counts)
+                texts = ("".join(tokens), "".join(thoughts))
+                return Answer(*texts, line.get("done_reason"), *counts, calls=tuple(calls))
         raise Refused(f"the stream ended after {len(''.join(tokens))} characters, without a word of its end")
 
     async def _get(self, path: str) -> dict[str, Any]:
@@ -147,11 +160,30 @@ def _decoded(line: str) -> dict[str, Any]:
     return value
 
 
+def _call(call: Mapping[str, Any], place: int) -> ToolCall:
+    """Ollama has no names for calls, and their arguments are no text."""
+    function = call.get("function") or {}
+    arguments = json.dumps(function.get("arguments") or {}, ensure_ascii=False)
+    return ToolCall(f"call_{place}", str(function.get("name")), arguments)
+
+
+def _object(arguments: str) -> dict[str, Any]:
+    try:
+        value = json.loads(arguments)
+    except ValueError:
+        return {"input": arguments}
+    return value if isinstance(value, dict) else {"input": value}
+
+
 def _message(message: Mapping[str, Any]) -> dict[str, Any]:
     """A message as Ollama has it: the images beside the text, as base64."""
     content = message["content"]
+    if calls := message.get("tool_calls"):
+        functions = [call["function"] for call in calls]
+        asked = [{"function": {"name": f["name"], "arguments": _object(f["arguments"])}} for f in functions]
+        return {"role": message["role"], "content": content, "tool_calls": asked}
     if isinstance(content, str):
-        return dict(message)
+        return {name: value for name, value in message.items() if name != "tool_call_id"}
     images = [part["image_url"]["url"] for part in content if part["type"] == "image_url"]
     for image in images:
         if not image.startswith("data:"):

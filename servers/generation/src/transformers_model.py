@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from answer import Answer, GenerationError, TooLong
-from backend import Backend, Messages, OnToken, Schema
+from backend import Backend, Messages, OnToken, Schema, Tool
 from streaming import Take, from_thread
 
 from workbench.mcp.backends import need
@@ -31,7 +31,14 @@ class TransformersModel(Backend):
         self._seed = options.get("seed")
         self.identity = identity
 
-    async def answer(self, messages: Messages, label: str, schema: Schema | None, on_token: OnToken | None) -> Answer:
+    async def answer(
+        self,
+        messages: Messages,
+        label: str,
+        schema: Schema | None,
+        on_token: OnToken | None,
+        tools: Sequence[Tool] = (),
+    ) -> Answer:
         if schema is not None:
             others = "llama_cpp, openai, ollama and vllm"
             raise GenerationError(f"the backend hf can't hold an answer to a schema; {others} can", stops_all=True)

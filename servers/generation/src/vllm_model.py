@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
 from answer import Answer, GenerationError, TooLong
-from backend import Backend, Messages, OnProgress, OnToken, Schema
+from backend import Backend, Messages, OnProgress, OnToken, Schema, Tool
 
 from workbench.mcp.backends import need
 
@@ -38,7 +38,14 @@ class VllmModel(Backend):
             raise GenerationError(f"vLLM can't load {self._arguments['model']}: {error}") from error
         self._tokenizer = await self._engine.get_tokenizer()
 
-    async def answer(self, messages: Messages, label: str, schema: Schema | None, on_token: OnToken | None) -> Answer:
+    async def answer(
+        self,
+        messages: Messages,
+        label: str,
+        schema: Schema | None,
+        on_token: OnToken | None,
+        tools: Sequence[Tool] = (),
+    ) -> Answer:
         import vllm
 
         if self._engine is None:

@@ -154,6 +154,12 @@ def route_by_rule(values: list[Any], rules: dict[str, str], otherwise: str = "")
     return {"values": paired(values, states)}
 
 
+@app.tool(output="values->values", pure=True)
+def route_by_value(values: list[Any]) -> dict[str, Routed]:
+    """Each item's value is its state: the action of an agent, say."""
+    return {"values": routed(values, str)}
+
+
 @app.tool(output="values,states,otherwise,question->values")
 async def route_by_llm(
     values: list[Any], states: dict[str, str], ctx: Context, otherwise: str = "", question: str = ""
