@@ -140,6 +140,8 @@ async def test_a_session_is_gone_on_with(project: Path) -> None:
         assert [visit.name for visit in debugger.visits] == ["lab.get_items"]
         assert debugger.breakpoints.by_step["2"].condition == "round == 9"
         assert "server_starting" not in started
+        (called,) = [m for m in await debugger.heard() if m.type == "message" and m.method == "tools/call" and m.visit]
+        assert (called.server, called.visit) == ("lab", 1)
         await debugger.run("continue")
         assert "server_starting" in started
     with pytest.raises(workbench.SessionUnreadable):

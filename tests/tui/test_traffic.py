@@ -6,7 +6,9 @@ import json
 from collections.abc import Callable
 
 from tests.tui.support import RAG, Opened
+from workbench.engine.events import ServerOutput, WireMessage
 from workbench.tui.json_view import JsonView
+from workbench.tui.traffic_log import TrafficLog
 
 Open = Callable[..., Opened]
 
@@ -54,3 +56,24 @@ async def test_a_filter_that_is_typed_in_haste(open_pipeline: Open) -> None:
         await keys.press_at_once("f", *"visit:2")
         await keys.settle()
         assert opened.screen._traffic.needle == "visit:2"
+
+
+async def test_server_output_is_found_by_what_it_says(open_pipeline: Open) -> None:
+    opened = open_pipeline(RAG)
+    async with opened.running() as keys:
+        opened.screen._model.traffic.take(ServerOutput(server="lab", stream="stderr", text="Warming up", visit=1), 1.0)
+        await keys.press("5", "f", *"warming")
+        assert opened.screen._traffic.row_count() == 1
+
+
+def test_what_was_heard_before_stands_before() -> None:
+    log = TrafficLog()
+    log.take(_message("now", 9.0), 9.0)
+    log.put_before([_message("then", 3.0), ServerOutput(server="lab", stream="stderr", text="old", visit=1)])
+    assert [line.method for line in log.lines] == ["then", "", "now"]
+    assert [line.at for line in log.lines] == [3.0, 3.0, 9.0]
+
+
+def _message(method: str, at: float) -> WireMessage:
+    about = {"started": at, "at": at, "size": 2, "visit": None, "id": 1}
+    return WireMessage(server="lab", way="sent", method=method, line="{}", **about)
