@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import socket
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from local_http import Handler, LocalHttp
 
 LIMIT = 400
 """Letters that the model ``ctx`` takes."""
@@ -19,43 +19,14 @@ Part = Callable[[dict[str, Any]], str | dict[str, Any]]
 """What a model says to a request: a text, or a call ``{"name", "arguments"}`` of a tool."""
 
 
-class FakeEndpoint:
-    """Runs in a thread; ``seen`` counts the requests of each model. ``parts`` has models that a test plays."""
-
-    def __init__(self) -> None:
-        self.seen: Counter[str] = Counter()
-        self.bodies: list[dict[str, Any]] = []
-        self.parts: dict[str, Part] = {}
-        owner = self
-
-        class Handler(_Handler):
-            endpoint = owner
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
-
-    def __enter__(self) -> FakeEndpoint:
-        # A short poll: shutdown waits for one.
-        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    endpoint: FakeEndpoint
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
+class _Handler(Handler):
+    owner: FakeEndpoint
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = self.body()
         model = body["model"]
-        self.endpoint.seen[model] += 1
-        self.endpoint.bodies.append(body)
+        self.owner.seen[model] += 1
+        self.owner.bodies.append(body)
         self.streams = bool(body.get("stream"))
         if self.path.endswith("/embeddings"):
             self._embeddings(body)
@@ -63,11 +34,11 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path.endswith("/rerank"):
             self._rerank(body)
             return
-        if model in self.endpoint.parts:
-            self._play(self.endpoint.parts[model](body))
+        if model in self.owner.parts:
+            self._play(self.owner.parts[model](body))
             return
         behave = _CHAT.get(model, _stream)
-        behave(self, body, self.endpoint.seen[model])
+        behave(self, body, self.owner.seen[model])
 
     def _embeddings(self, body: dict[str, Any]) -> None:
         data = [
@@ -117,13 +88,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def answer(self, status: int, value: dict[str, Any], headers: dict[str, str] | None = None) -> None:
         """A JSON response."""
-        content = json.dumps(value).encode()
-        self.send_response(status)
-        for name, text in {"Content-Type": "application/json", **(headers or {})}.items():
-            self.send_header(name, text)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
+        self.reply(status, json.dumps(value).encode(), **(headers or {}))
 
     def error(self, status: int, message: str, code: str = "", headers: dict[str, str] | None = None) -> None:
         """An error as OpenAI words it."""
@@ -176,12 +141,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def page(self, text: str) -> None:
         """What a proxy says in the server's place."""
-        content = text.encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
+        self.reply(200, text.encode(), "text/html")
 
     def hang_up(self) -> None:
         """No answer at all."""
@@ -206,7 +166,7 @@ def _quota(handler: _Handler, body: dict[str, Any], count: int) -> None:
 
 def _retry_after(handler: _Handler, body: dict[str, Any], count: int) -> None:
     if count == 1:
-        handler.error(429, "Too fast.", "rate_limit_exceeded", {"Retry-After": "1"})
+        handler.error(429, "Too fast.", "rate_limit_exceeded", {"retry_after": "1"})
     else:
         handler.stream(["fine"])
 
@@ -279,6 +239,7 @@ def _thoughtful(handler: _Handler, body: dict[str, Any], count: int) -> None:
 _CHAT: dict[str, Behaviour] = {
     "quota": _quota,
     "retry-after": _retry_after,
+    "tomorrow": lambda handler, body, count: handler.error(429, "Too fast.", headers={"retry_after": "86400"}),
     "flaky-500": _flaky,
     "always-500": _always_500,
     "ctx": _context,
@@ -300,3 +261,16 @@ _CHAT: dict[str, Behaviour] = {
     "thoughtful": _thoughtful,
     "json": lambda handler, body, count: handler.stream(['{"town": "Gullstead"}']),
 }
+
+
+class FakeEndpoint(LocalHttp):
+    """``seen`` counts the requests of each model. ``parts`` has models that a test plays."""
+
+    handler = _Handler
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.url += "/v1"
+        self.seen: Counter[str] = Counter()
+        self.bodies: list[dict[str, Any]] = []
+        self.parts: dict[str, Part] = {}

@@ -3,52 +3,24 @@
 from __future__ import annotations
 
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-
-class FakeOllama:
-    """Runs in a thread; ``models`` are those it has, ``bodies`` what it was asked. With a ``key`` it asks for that."""
-
-    def __init__(self) -> None:
-        self.models = ["smol:latest"]
-        self.key = ""
-        self.bodies: list[tuple[str, dict[str, Any]]] = []
-        owner = self
-
-        class Handler(_Handler):
-            ollama = owner
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-
-    def __enter__(self) -> FakeOllama:
-        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+from local_http import Handler, LocalHttp
 
 
-class _Handler(BaseHTTPRequestHandler):
-    ollama: FakeOllama
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
+class _Handler(Handler):
+    protocol_version = "HTTP/1.0"
+    owner: FakeOllama
 
     def do_GET(self) -> None:
-        if self.ollama.key and self.headers["Authorization"] != f"Bearer {self.ollama.key}":
-            self.send_response(401)
-            self.end_headers()
-            self.wfile.write(b'{"error": "unauthorized"}')
+        if self.owner.key and self.headers["Authorization"] != f"Bearer {self.owner.key}":
+            self.reply(401, b'{"error": "unauthorized"}')
             return
-        self._lines({"models": [{"name": name} for name in self.ollama.models]})
+        self._lines({"models": [{"name": name} for name in self.owner.models]})
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.ollama.bodies.append((self.path, body))
+        body = self.body()
+        self.owner.bodies.append((self.path, body))
         if self.path == "/api/pull":
             if body["model"] == "none":
                 self._lines({"status": "pulling manifest"}, {"error": "file does not exist"})
@@ -56,7 +28,7 @@ class _Handler(BaseHTTPRequestHandler):
             if body["model"] == "torn":
                 self._lines({"status": "pulling", "total": 100, "completed": 50})
                 return
-            self.ollama.models.append(body["model"])
+            self.owner.models.append(body["model"])
             states = [{"status": "pulling", "total": 100, "completed": done} for done in (50, 100)]
             self._lines(*states, {"status": "success"})
             return
@@ -84,3 +56,15 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         for value in values:
             self.wfile.write(json.dumps(value).encode() + b"\n")
+
+
+class FakeOllama(LocalHttp):
+    """``models`` are those it has, ``bodies`` what it was asked. With a ``key`` it asks for that."""
+
+    handler = _Handler
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.models = ["smol:latest"]
+        self.key = ""
+        self.bodies: list[tuple[str, dict[str, Any]]] = []

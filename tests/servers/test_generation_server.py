@@ -127,6 +127,12 @@ async def test_retry_after_is_kept(endpoint: FakeEndpoint, capsys: pytest.Captur
     assert "retry 1 of 3 in 1.0 s" in capsys.readouterr().err
 
 
+async def test_a_wait_beyond_patience_is_told_not_waited(endpoint: FakeEndpoint) -> None:
+    with pytest.raises(ToolError, match=r"429: Too fast; it asks to be left alone for 86,400 s, and 60 s are the most"):
+        await ask(endpoint, "tomorrow", "p", retries=None)
+    assert endpoint.seen["tomorrow"] == 1
+
+
 async def test_server_errors_are_tried_again_and_never_become_answers(endpoint: FakeEndpoint) -> None:
     assert await ask(endpoint, "flaky-500", "p") == ["fine"]
     with pytest.raises(ToolError, match=r"item \[5\]: .* answered 500 after 4 tries: the worker was restarted"):

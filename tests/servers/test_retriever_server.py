@@ -128,10 +128,6 @@ async def test_what_can_not_be(retriever: StdioServer, tmp_path: Path) -> None:
     assert await search(retriever, "mill", top_k=1) == await search(retriever, "mill", top_k=1, collection_name="wiki")
     with pytest.raises(ToolError, match="'pages' can't be used beside 'wiki': faiss has no collections"):
         await search(retriever, "a", collection_name="pages")
-    for tool, options in {"retriever_init": {"corpus_path": "x", "model_name_or_path": "", "backend_configs": {},
-                                             "batch_size": 1}, "retriever_embed": {}}.items():  # fmt: skip
-        with pytest.raises(ToolError, match="images are not embedded"):
-            await retriever(tool, is_multimodal=True, **options)
 
 
 @pytest.mark.parametrize(
@@ -263,6 +259,63 @@ async def test_a_folder_with_other_things_is_not_an_index_folder(retriever: Stdi
     assert (tmp_path / "notes" / "mine.txt").read_text() == "keep me"
 
 
+async def test_an_index_of_an_earlier_layout_is_refused(retriever: StdioServer, tmp_path: Path) -> None:
+    folder = tmp_path / "bm25"
+    configs = {"bm25": {"save_path": str(folder)}}
+    await init(retriever, tmp_path, backend_configs=configs)
+    await retriever("bm25_index")
+    origin = json.loads((tmp_path / "bm25.json").read_text())
+    origin["settings"] = {**origin["settings"], "layout": 1, "library": origin["settings"].pop("ranker")}
+    (tmp_path / "bm25.json").write_text(json.dumps(origin))
+    await init(retriever, tmp_path, backend_configs=configs)
+    with pytest.raises(ToolError, match=r"another layout \(1, now 2\).*overwrite: true"):
+        await bm25(retriever, "salt")
+
+
+async def test_a_file_of_the_users_is_not_taken_for_an_origin(retriever: StdioServer, tmp_path: Path) -> None:
+    for name in ("wiki.json", "e.npy.json", "i.index.json"):
+        (tmp_path / name).write_text('{"my": "own"}')
+    options: dict[str, Any] = {
+        "backend": "wordllama",
+        "backend_configs": {"bm25": {"save_path": str(tmp_path / "wiki")}},
+        "index_backend_configs": {"faiss": {"index_path": str(tmp_path / "i.index")}},
+    }
+    await init(retriever, tmp_path, **options)
+    await retriever("retriever_embed", embedding_path=str(tmp_path / "fine.npy"))
+    for tool, arguments in [
+        ("bm25_index", {"overwrite": True}),
+        ("retriever_embed", {"embedding_path": str(tmp_path / "e.npy")}),
+        ("retriever_index", {"embedding_path": str(tmp_path / "fine.npy")}),
+    ]:
+        with pytest.raises(ToolError, match=r"\.json is there, and it was not written here"):
+            await retriever(tool, **arguments)
+    for name in ("wiki.json", "e.npy.json", "i.index.json"):
+        assert (tmp_path / name).read_text() == '{"my": "own"}'
+
+
+async def test_settings_that_nobody_reads_are_told(retriever: StdioServer, tmp_path: Path) -> None:
+    result = await retriever.client.call_tool("retriever_init", {
+        "corpus_path": write(tmp_path / "corpus.jsonl", PASSAGES), "backend": "wordllama", "batch_size": 8,
+        "model_name_or_path": "", "backend_configs": {"wordllama": {"device": "cuda"}},
+        "index_backend_configs": {"faiss": {"index_path": "", "index_use_gpu": True}},
+    })  # fmt: skip
+    assert (result.meta or {})["ragwb"]["warnings"] == [
+        "retriever.backend_configs.wordllama: device is not read here; it reads none",
+        "retriever.index_backend_configs.faiss: index_use_gpu is not read here; it reads index_path",
+    ]
+
+
+async def test_null_and_odd_numbers_in_an_endpoints_configs(
+    retriever: StdioServer, tmp_path: Path, endpoint: FakeEndpoint
+) -> None:
+    openai: dict[str, Any] = {"base_url": endpoint.url, "model_name": "good", "retries": None, "timeout": None}
+    await init(retriever, tmp_path, backend="openai", backend_configs={"openai": openai})
+    for value in ("many", -1):
+        openai["concurrency"] = value
+        with pytest.raises(ToolError, match=f"`concurrency` must be a number.*{value}"):
+            await init(retriever, tmp_path, backend="openai", backend_configs={"openai": openai})
+
+
 async def test_hybrid_search_fuses_filters_and_spreads(retriever: StdioServer, tmp_path: Path) -> None:
     records = [
         {"id": "a", "contents": "the salt mill of Marl", "year": 1900, "tags": ["mill"]},
@@ -288,6 +341,11 @@ async def test_hybrid_search_fuses_filters_and_spreads(retriever: StdioServer, t
         ({"fusion": "sum"}, "known are rrf, weighted"),
         ({"mmr_lambda": 2}, "between 0"),
         ({"search_filter": {"year": {"above": 3}}}, "unknown operator 'above'"),
+        ({"search_filter": {"year": {"in": 3}}}, r"year.in must be a list of texts, numbers, true or false; found 3"),
+        ({"search_filter": {"year": [[1]]}}, r"search_filter.year must be a list of texts"),
+        ({"search_filter": {"year": {"eq": [1]}}}, r"year.eq must be a text, a number, true or false; found \[1\]"),
+        ({"search_filter": {"year": None}}, "search_filter.year must be a text, a number"),
+        ({"search_filter": {"year": {"gt": True}}}, "year.gt must be a number or text; found True"),
     ]:
         with pytest.raises(ToolError, match=message):
             await ids(**options)

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -15,50 +15,40 @@ from urllib.parse import parse_qs
 import pytest
 import pytest_asyncio
 import yaml
+from fake_endpoint import FakeEndpoint
 from fastmcp.exceptions import ToolError
+from local_http import Handler, LocalHttp
 from stdio import StdioServer, running
 
 from workbench.api.pipeline_tests import PipelineRunner
 
 
-class WebServices:
+class _Handler(Handler):
+    owner: WebServices
+
+    def do_POST(self) -> None:
+        self.answer(self.body())
+
+    def do_GET(self) -> None:
+        self.answer({})
+
+    def answer(self, body: dict[str, Any]) -> None:
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self.owner.asked.append({"path": self.path, "body": body, "headers": headers})
+        refusals = self.owner.refusals
+        status, extra, value = refusals.pop(0) if refusals else (200, {}, results(self.path, body))
+        self.reply(status, value if isinstance(value, bytes) else json.dumps(value).encode(), **extra)
+
+
+class WebServices(LocalHttp):
     """The four services by their own protocols on one local address; ``asked`` has every request."""
 
+    handler = _Handler
+
     def __init__(self) -> None:
+        super().__init__()
         self.asked: list[dict[str, Any]] = []
         self.refusals: list[tuple[int, dict[str, str], Any]] = []
-        owner = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def log_message(self, format: str, *args: object) -> None:
-                """Say nothing."""
-
-            def do_POST(self) -> None:
-                self.reply(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-
-            def do_GET(self) -> None:
-                self.reply({})
-
-            def reply(self, body: dict[str, Any]) -> None:
-                headers = {name.lower(): value for name, value in self.headers.items()}
-                owner.asked.append({"path": self.path, "body": body, "headers": headers})
-                status, extra, value = owner.refusals.pop(0) if owner.refusals else (200, {}, results(self.path, body))
-                content = value if isinstance(value, bytes) else json.dumps(value).encode()
-                self.send_response(status)
-                for name, text in {**extra, "Content-Length": str(len(content))}.items():
-                    self.send_header(name, text)
-                self.end_headers()
-                self.wfile.write(content)
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
 
 
 def results(path: str, body: dict[str, Any]) -> Any:
@@ -75,9 +65,8 @@ def results(path: str, body: dict[str, Any]) -> Any:
 
 @pytest.fixture
 def web() -> Iterator[WebServices]:
-    services = WebServices()
-    yield services
-    services.close()
+    with WebServices() as services:
+        yield services
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -114,7 +103,7 @@ async def test_each_service_is_asked_by_its_protocol(retriever: StdioServer, web
 async def test_a_service_is_asked_again_where_that_helps(retriever: StdioServer, web: WebServices) -> None:
     configs = {"exa": {"base_url": web.url, "base_delay": 0.01}}
     options: dict[str, Any] = {"websearch_backend": "exa", "websearch_backend_configs": configs}
-    web.refusals = [(503, {}, {"error": "busy"}), (429, {"Retry-After": "0.02"}, {"error": "slow down"})]
+    web.refusals = [(503, {}, {"error": "busy"}), (429, {"retry_after": "0.02"}, {"error": "slow down"})]
     assert (await retriever("retriever_websearch", query_list=["x"], **options))["ret_psg"] == [
         ["about x", "more of x"]
     ]
@@ -136,6 +125,42 @@ async def test_a_service_is_asked_again_where_that_helps(retriever: StdioServer,
         await retriever("retriever_websearch", query_list=["x"], **options)
 
 
+@pytest.mark.parametrize("asked", ["86400", "inf"])
+async def test_a_service_that_asks_for_a_long_wait_is_told(
+    retriever: StdioServer, web: WebServices, asked: str
+) -> None:
+    configs = {"exa": {"base_url": web.url, "retries": None}}
+    web.refusals = [(429, {"retry_after": asked}, {"error": "slow down"})]
+    with pytest.raises(ToolError, match=r"'slow down'; it asks to be left alone for (86,400|inf) s, and 60 s are"):
+        await retriever(
+            "retriever_websearch", query_list=["x"], websearch_backend="exa", websearch_backend_configs=configs
+        )
+
+
+async def test_a_key_does_not_go_along_to_another_address(retriever: StdioServer, web: WebServices) -> None:
+    with WebServices() as other:
+        web.refusals = [(307, {"location": f"{other.url}/search"}, {})]
+        configs = {"exa": {"base_url": web.url, "api_key": "k"}}
+        with pytest.raises(ToolError, match=rf"/search sends on to '{other.url}/search' \(307\)"):
+            await retriever(
+                "retriever_websearch", query_list=["x"], websearch_backend="exa", websearch_backend_configs=configs
+            )
+        assert other.asked == []
+
+
+async def test_what_a_service_can_not_take_is_told(retriever: StdioServer, web: WebServices) -> None:
+    query = "where does the keeper of the light that stands on the northern rock live, and since when?"
+    result = await retriever.client.call_tool("retriever_websearch", {
+        "query_list": [query], "top_k": 60, "websearch_backend": "zhipuai",
+        "websearch_backend_configs": {"zhipuai": {"base_url": web.url, "api_key": "k"}},
+    })  # fmt: skip
+    assert web.asked[0]["body"] == {"search_engine": "search_std", "count": 50, "search_query": query[:70]}
+    assert (result.meta or {})["ragwb"]["warnings"] == [
+        "zhipuai gives at most 50 pages, not the 60 of retriever.top_k",
+        f"zhipuai takes 70 characters: of {query[:30]!r}... ({len(query)}) the first were sent",
+    ]
+
+
 async def test_services_that_can_not_be_asked(retriever: StdioServer) -> None:
     with pytest.raises(ToolError, match="needs a key: set the environment variable TAVILY_API_KEY"):
         await retriever("retriever_websearch", query_list=["x"])
@@ -155,21 +180,38 @@ async def test_the_shipped_pipeline_searches_the_web(ragwb_pipeline: PipelineRun
     assert passages == [[f"about {question}", f"more of {question}"] for question in questions]
 
 
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+@contextmanager
+def serving(folder: Path, **settings: Any) -> Iterator[str]:
     """The address of a retriever that is served by its own command."""
-    folder = tmp_path_factory.mktemp("served")
-    corpus = folder / "corpus.jsonl"
-    corpus.write_text('{"id": "m", "contents": "the salt mill"}\n{"id": "l", "contents": "the north light"}\n')
-    parameters = folder / "rag_parameter.yaml"
-    parameters.write_text(yaml.safe_dump({"retriever": {"corpus_path": str(corpus), "backend": "wordllama"}}))
-    command = [sys.executable, "-m", "workbench.cli.main", "serve", str(parameters), "--port", "0"]
+    command = [sys.executable, "-m", "workbench.cli.main", "serve", str(parameters(folder, **settings)), "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         line = next(line for line in process.stderr if "running on" in line)
         threading.Thread(target=process.stderr.read, daemon=True).start()
         yield line.split("running on ")[1].split()[0]
         process.terminate()
+
+
+def parameters(folder: Path, **settings: Any) -> Path:
+    corpus, file = folder / "corpus.jsonl", folder / "rag_parameter.yaml"
+    corpus.write_text('{"id": "m", "contents": "the salt mill"}\n{"id": "l", "contents": "the north light"}\n')
+    file.write_text(yaml.safe_dump({"retriever": {"corpus_path": str(corpus), "backend": "wordllama", **settings}}))
+    return file
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with serving(tmp_path_factory.mktemp("served")) as url:
+        yield url
+
+
+async def test_a_retriever_with_an_endpoint_is_served(
+    retriever: StdioServer, endpoint: FakeEndpoint, tmp_path: Path
+) -> None:
+    openai = {"base_url": endpoint.url, "model_name": "good"}
+    with serving(tmp_path, backend="openai", backend_configs={"openai": openai}) as url:
+        found = await retriever("retriever_deploy_search", retriever_url=url, query_list=["mill", "light"], top_k=1)
+    assert found["ret_psg"] == [["the salt mill"], ["the north light"]]
 
 
 async def test_a_served_retriever_is_searched_by_its_address(retriever: StdioServer, served: str) -> None:
@@ -194,6 +236,8 @@ async def test_the_served_retriever_says_what_is_wrong(served: str) -> None:
             assert answer.status_code == 400
             assert message in answer.json()["error"]
         assert (await client.get("/health")).json()["model"] == "wordllama"
+        answer = await client.post("/search", content=b" " * (16 << 20) + b"{}")
+        assert (answer.status_code, answer.json()["error"][:30]) == (400, "the request is longer than the")
 
 
 async def test_an_address_that_serves_no_retriever(retriever: StdioServer, web: WebServices) -> None:
@@ -202,10 +246,23 @@ async def test_an_address_that_serves_no_retriever(retriever: StdioServer, web: 
         await retriever("retriever_deploy_search", retriever_url=web.url, query_list=["x"])
 
 
+def refused(file: Path) -> str:
+    """What ``ragwb serve`` says before it ends."""
+    command = [sys.executable, "-m", "workbench.cli.main", "serve", str(file), "--port", "0"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
 def test_parameters_that_are_no_retrievers(tmp_path: Path) -> None:
     (tmp_path / "p.yaml").write_text("a: 1\n")
-    command = [sys.executable, "-m", "workbench.cli.main", "serve", str(tmp_path / "p.yaml")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "no retriever parameters in it" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert "no retriever parameters in it" in refused(tmp_path / "p.yaml")
+
+
+def test_a_retriever_that_could_find_nothing_is_not_served(tmp_path: Path) -> None:
+    index = tmp_path / "none.index"
+    file = parameters(tmp_path, index_backend_configs={"faiss": {"index_path": str(index)}})
+    assert "the retriever has no index yet" in refused(file)
+    index.write_bytes(b"another")
+    assert "none.index.json beside it, which says what it was made from, can't be read" in refused(file)

@@ -96,6 +96,31 @@ async def test_filters_are_the_stores_own(store: Store) -> None:
     assert await store.filtered(year=[1950, 1]) == ["b"]
 
 
+async def test_filters_mean_the_same_in_every_index(store: Store) -> None:
+    records = [
+        {"id": "a", "contents": "a mill", "tags": ["mill", "x"], "year": 1900, "price": 1.5},
+        {"id": "b", "contents": "a light", "tags": ["light"], "kind": "q", "old": True},
+        {"id": "c", "contents": "a ferry", "kind": "r", "tags": "mill"},
+    ]
+    await store.index(records)
+    filters: list[dict[str, Any]] = [
+        {"tags": "mill"}, {"tags": ["mill", "light"]}, {"tags": {"ne": "mill"}}, {"tags": {"not_in": ["light", "x"]}},
+        {"kind": {"ne": "q"}}, {"kind": ["q", 3]}, {"price": [1.5]}, {"year": {"not_in": [1900]}}, {"old": True},
+        {"id": ["a", "b"]}, {"id": {"ne": "a"}}, {"kind": []}, {"year": {"gt": 1899.5}}, {"year": {"ne": 1}},
+    ]  # fmt: skip
+    own = [await store.filtered(**one) for one in filters]
+    await store.init(records, index_backend="faiss", index_backend_configs={})
+    assert own == [await store.filtered(**one) for one in filters]
+    assert own[:5] == [["a", "c"], ["a", "b", "c"], ["b"], ["c"], ["a", "c"]]
+
+
+async def test_a_passage_that_both_searches_find_stands_once(store: Store) -> None:
+    await store.index([*FIRST, SECOND[1]])
+    found = await store.server("hybrid_search", query_list=["the salt mill"], top_k=5)
+    assert sorted(found["ret_ids"][0]) == ["a", "b", "c"]
+    assert found["ret_ids"][0][0] == "a"
+
+
 async def test_vectors_of_another_model_or_length_are_refused(store: Store) -> None:
     await store.index(FIRST)
     collection = {"collection_name": "marsh"}

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from fastmcp.exceptions import ToolError
@@ -44,6 +46,23 @@ def need(module: str, what: str, package: str = "") -> Any:
         if error.name is not None and error.name.partition(".")[0] != module.partition(".")[0]:
             raise ToolError(f"{what} can't be loaded: {module} is installed, but {error}") from error
         raise ToolError(f"{what} is not installed: pip install '{package or module}'") from error
+
+
+def unread(parameter: str, configs: Mapping[str, Any], known: Collection[str] | None) -> list[str]:
+    """A warning, where a backend is given settings that it does not read. ``known`` None: it hands all of them on."""
+    unknown = [] if known is None else sorted(name for name in configs if name not in known)
+    if not unknown:
+        return []
+    read = f"it reads {', '.join(sorted(known or ()))}" if known else "it reads none"
+    return [f"{parameter}: {', '.join(unknown)} {'are' if len(unknown) > 1 else 'is'} not read here; {read}"]
+
+
+@cache
+def word_llama(what: str) -> Any:
+    """WordLlama's static word vectors, loaded once in a process. Raises ``ToolError`` where they are not installed."""
+    wordllama = need("wordllama", what, "wordllama")
+    # Without cache_dir it looks for its tokenizer where the wheel does not put it, then on the network.
+    return wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
 
 
 def is_installed(module: str) -> bool:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
+from fastmcp.exceptions import ToolError
+
 from workbench.pipeline.project import shipped_folder
+
+_USER = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 
 def project() -> Path:
@@ -37,3 +42,12 @@ def output_path(path: str | Path) -> Path:
     place = outputs() / Path(path).expanduser()
     place.parent.mkdir(parents=True, exist_ok=True)
     return place
+
+
+def user_name(user_id: str) -> str:
+    """The id of a user, if it can name a folder. Raises ``ToolError`` for one that could lead elsewhere."""
+    if not _USER.fullmatch(user_id):
+        raise ToolError(
+            f"{user_id[:40]!r} is no user id: it names a folder, so 1 to 128 letters from A to Z, digits, _ and -"
+        )
+    return user_id

@@ -5,11 +5,13 @@ Each gives a score from 0 to 1 and the steps that led to it; what can't be score
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from judge import Judge, Unreadable, numbered
+
+from workbench.mcp.backends import word_llama
 
 QUESTIONS = 3
 """How many questions an answer is turned back into."""
@@ -55,7 +57,7 @@ async def answer_relevancy(judge: Judge, question: str, answer: str) -> Judged:
     questions = found.get("questions") if isinstance(found, dict) else None
     if not isinstance(questions, list) or not questions or not all(isinstance(one, str) for one in questions):
         raise Unreadable(f"no questions: {str(found)[:80]}")
-    near = _similarities(question, questions)
+    near = await asyncio.to_thread(_similarities, question, questions)
     score = 0.0 if found.get("evasive") in (1, True) else sum(near) / len(near)
     return score, {"questions": questions, "similarities": near, "evasive": bool(found.get("evasive"))}
 
@@ -123,9 +125,7 @@ def _share(verdicts: Sequence[bool]) -> float | None:
 def _similarities(question: str, others: Sequence[str]) -> list[float]:
     """Cosines of word vectors, not below 0."""
     import numpy as np
-    import wordllama
 
-    # Without cache_dir it looks for its tokenizer where the wheel does not put it, then on the network.
-    model = wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
+    model = word_llama("what compares questions (answer_relevance)")
     vectors = np.asarray(model.embed([question, *others], norm=True))
     return [max(0.0, float(cosine)) for cosine in vectors[1:] @ vectors[0]]

@@ -8,6 +8,8 @@ from typing import Any
 
 from fastmcp.exceptions import ToolError
 
+from workbench.mcp.backends import need
+
 Qrels = dict[str, dict[str, int]]
 """Query -> document -> relevance."""
 Run = dict[str, dict[str, float]]
@@ -75,11 +77,7 @@ def _names(metrics: Sequence[str], cuts: Sequence[int]) -> dict[str, str]:
 
 
 def _evaluator() -> Any:
-    try:
-        from pytrec_eval import RelevanceEvaluator
-    except ImportError:
-        raise ToolError('rankings are measured by pytrec-eval: pip install "ragwb[trec]"') from None
-    return RelevanceEvaluator
+    return need("pytrec_eval", "what measures rankings (pytrec-eval)", "ragwb[trec]").RelevanceEvaluator
 
 
 def _rows(path: str, fields: int, read: Callable[[list[str]], tuple[Any, ...]]) -> list[tuple[Any, ...]]:

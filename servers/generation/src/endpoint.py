@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any
 
 from answer import Answer, GenerationError, ToolCall
 from backend import Backend, Messages, OnToken, Schema, Tool
-from refusals import Refused, Retrying
+from refusals import Refused, Retrying, object_of, text_of
 from shortening import length
 
-from workbench.mcp.json_http import quoted, retry_after, server_words
+from workbench.mcp.json_http import retry_after, server_words
 
 KEY_HINT = "the environment variable LLM_API_KEY or generation.backend_configs.openai.api_key"
 _DONE = "[DONE]"
@@ -157,19 +156,10 @@ def _calls(calls: Iterable[Mapping[str, Any]]) -> tuple[ToolCall, ...]:
 
 def _decoded(content: str | bytes) -> dict[str, Any]:
     """Raises ``Refused`` for what is no JSON, and for an error in the place of an answer."""
-    try:
-        value = json.loads(content)
-    except ValueError as error:
-        raise Refused(f"it did not answer with JSON, but with {quoted(_text(content))}") from error
-    if not isinstance(value, dict):
-        raise Refused(f"it answered {quoted(_text(content))}")
+    value = object_of(content)
     if value.get("error"):
-        raise Refused(server_words(_text(content))[:_QUOTED], status=200, code=str(value["error"]))
+        raise Refused(server_words(text_of(content))[:_QUOTED], status=200, code=str(value["error"]))
     return value
-
-
-def _text(content: str | bytes) -> str:
-    return content if isinstance(content, str) else content.decode(errors="replace")
 
 
 def _thought(message: Mapping[str, Any]) -> str:

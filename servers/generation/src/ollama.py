@@ -10,10 +10,10 @@ from typing import Any
 
 from answer import Answer, GenerationError, ToolCall
 from backend import Backend, Messages, OnProgress, OnToken, Schema, Tool
-from refusals import Refused, Retrying
+from refusals import Refused, Retrying, object_of
 from shortening import length
 
-from workbench.mcp.json_http import quoted, retry_after, server_words
+from workbench.mcp.json_http import retry_after, server_words
 
 _OWN = ("think", "keep_alive", "format", "tools", "logprobs")
 """Fields of a request; all others are options of the model."""
@@ -149,12 +149,8 @@ class Ollama(Backend):
 
 
 def _decoded(line: str) -> dict[str, Any]:
-    try:
-        value = json.loads(line)
-    except ValueError as error:
-        raise Refused(f"it did not answer with JSON, but with {quoted(line)}") from error
-    if not isinstance(value, dict):
-        raise Refused(f"it answered {quoted(line)}")
+    """Raises ``Refused`` for what is no JSON, and for an error in the place of an answer."""
+    value = object_of(line)
     if value.get("error"):
         raise Refused(str(value["error"]), status=500)
     return value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import random
+import json
 import re
 import sys
 from collections.abc import Awaitable, Callable, Mapping
@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 
 from answer import GenerationError, TooLong
 
+from workbench.mcp.json_http import Retries, has_no_credit, passes, quoted, too_long_a_wait
+
 T = TypeVar("T")
 
-_NO_CREDIT = re.compile(r"insufficient_quota|no credit|exceeded your current quota|billing", re.IGNORECASE)
 _TOO_LONG = re.compile(
     r"context_length_exceeded|exceed_context_size|context (length|size|window)|maximum context|prompt is too long",
     re.IGNORECASE,
@@ -52,14 +53,12 @@ class Refused(Exception):
     @property
     def has_no_credit(self) -> bool:
         """An empty account answers as a rate limit does, and does not pass."""
-        return self.status in (402, 429) and _NO_CREDIT.search(f"{self.code} {self}") is not None
+        return has_no_credit(self.status, f"{self.code} {self}")
 
     @property
     def may_pass(self) -> bool:
         """Rate limits, server errors and broken connections pass; a wrong key or request does not."""
-        if self.status is None:
-            return True
-        return (self.status in (408, 425, 429) or self.status >= 500) and not self.has_no_credit
+        return self.status is None or (passes(self.status) and not self.has_no_credit)
 
 
 @dataclass(frozen=True)
@@ -69,42 +68,29 @@ class Retrying:
     """
 
     where: str
-    retries: int = 3
-    base_delay: float = 1.0
+    retries: Retries
     key_hint: str = ""
 
     @classmethod
     def of(cls, where: str, configs: Mapping[str, Any], key_hint: str) -> Retrying:
-        retries, base_delay = configs.get("retries"), configs.get("base_delay")
-        return cls(
-            where,
-            3 if retries is None else int(retries),
-            1.0 if base_delay is None else float(base_delay),
-            key_hint,
-        )
+        return cls(where, Retries.of(configs), key_hint)
 
     async def ask(self, request: Callable[[], Awaitable[T]], label: str, characters: int) -> T:
         """What the request gives, tried again where that helps. Raises ``GenerationError``."""
-        attempt = 0
+        tries = 0
         while True:
+            tries += 1
             try:
                 return await request()
             except Refused as refused:
-                if not refused.may_pass or attempt >= self.retries:
-                    raise self.error(refused, attempt + 1, characters) from refused
-                wait = self.wait(refused, attempt)
-                attempt += 1
+                wait = self.retries.wait(tries, refused.retry_after) if refused.may_pass else None
+                if wait is None:
+                    raise self.error(refused, tries, characters) from refused
                 print(
-                    f"item {label}: {refused}; retry {attempt} of {self.retries} in {wait:.1f} s",
+                    f"item {label}: {refused}; retry {tries} of {self.retries.most} in {wait:.1f} s",
                     file=sys.stderr,
                 )
                 await asyncio.sleep(wait)
-
-    def wait(self, refused: Refused, attempt: int) -> float:
-        """Seconds to the next try; what the server asks for counts more than our own."""
-        if refused.retry_after is not None:
-            return refused.retry_after
-        return self.base_delay * 2.0**attempt + random.uniform(0, 0.25)
 
     def error(self, refused: Refused, tries: int, characters: int) -> GenerationError:
         """One message: the server, its own words, and the way out."""
@@ -125,8 +111,9 @@ class Retrying:
             )
         hint = _HINTS.get(refused.status, "").format(key=self.key_hint)
         words = str(refused).rstrip(".")
+        patience = too_long_a_wait(refused.retry_after) if refused.may_pass else ""
         return GenerationError(
-            f"{self.where} answered {refused.status}{tried}: {words}{f'. {hint}' if hint else ''}",
+            f"{self.where} answered {refused.status}{tried}: {words}{patience}{f'. {hint}' if hint else ''}",
             stops_all=refused.status in _SAME_FOR_ALL or refused.has_no_credit,
         )
 
@@ -135,3 +122,19 @@ def counts(words: str) -> tuple[int | None, int | None]:
     """The prompt's tokens and those that fit, where a message names two numbers: the larger and the smaller."""
     numbers = sorted({int(number) for number in re.findall(r"\b\d{2,7}\b", words)})
     return (numbers[-1], numbers[0]) if len(numbers) == 2 else (None, None)
+
+
+def object_of(content: str | bytes) -> dict[str, Any]:
+    """The JSON object of an answer. Raises ``Refused`` that quotes what came instead."""
+    try:
+        value = json.loads(content)
+    except ValueError as error:
+        raise Refused(f"it did not answer with JSON, but with {quoted(text_of(content))}") from error
+    if not isinstance(value, dict):
+        raise Refused(f"it answered {quoted(text_of(content))}")
+    return value
+
+
+def text_of(content: str | bytes) -> str:
+    """What came, for a message."""
+    return content if isinstance(content, str) else content.decode(errors="replace")

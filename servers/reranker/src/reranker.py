@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from typing import Any
 
 from fastmcp.exceptions import ToolError
 from rerankers import RERANKERS, Reranker, RerankError
 
-from workbench.mcp.kit import ToolServer
+from workbench.mcp.backends import unread
+from workbench.mcp.kit import MarkedResult, ToolServer
 
 app = ToolServer("reranker")
 
@@ -16,19 +18,24 @@ reranker: Reranker | None = None
 
 
 @app.tool(output="model_name_or_path,backend_configs,batch_size,gpu_ids,backend->")
-def reranker_init(
+async def reranker_init(
     model_name_or_path: str,
     backend_configs: dict[str, Any],
     batch_size: int,
     gpu_ids: str | int | None = None,
     backend: str = "infinity",
-) -> None:
+) -> MarkedResult:
     """Load the model, or take down where it is served."""
     global reranker  # noqa: PLW0603 - the one thing this server holds
     if gpu_ids is not None:
         os.environ["CUDA_VISIBLE_DEVICES"] = str(gpu_ids)
-    loaded: Reranker = RERANKERS.load(backend)(model_name_or_path, backend_configs.get(backend) or {}, batch_size)
+    chosen, configs = RERANKERS.load(backend), backend_configs.get(backend) or {}
+    # A large model loads for many seconds: the server goes on answering meanwhile.
+    loaded: Reranker = await asyncio.to_thread(chosen, model_name_or_path, configs, batch_size)
+    if reranker is not None:
+        await reranker.close()
     reranker = loaded
+    return MarkedResult({}, warnings=unread(f"reranker.backend_configs.{backend}", configs, loaded.settings))
 
 
 @app.tool(output="q_ls,ret_psg,top_k,query_instruction->rerank_psg", outputs_from="rerank_outputs")

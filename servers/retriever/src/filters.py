@@ -60,17 +60,34 @@ def read_filter(given: Mapping[str, Any] | None) -> Where:
                     raise ToolError(
                         f"retriever.search_filter.{key}: unknown operator {name!r}; use {', '.join(OPERATORS)}"
                     )
-                if name in ("in", "not_in") and not isinstance(inner, list):
-                    raise ToolError(f"retriever.search_filter.{key}.{name} must be a list; found {inner!r}")
+                _check(f"{key}.{name}", name, inner)
                 conditions.append(Condition(str(key), str(name), _fixed(inner)))
         else:
-            conditions.append(Condition(str(key), "in" if isinstance(value, list) else "eq", _fixed(value)))
+            short = "in" if isinstance(value, list) else "eq"
+            _check(str(key), short, value)
+            conditions.append(Condition(str(key), short, _fixed(value)))
     return tuple(conditions)
 
 
 def matches(record: Mapping[str, Any], where: Sequence[Condition]) -> bool:
     """Whether a record meets all conditions."""
     return all(condition.holds(record) for condition in where)
+
+
+def _check(place: str, name: str, value: Any) -> None:
+    """Raises ``ToolError`` for a value that no record's key can be compared with in this way."""
+    if name in ("in", "not_in"):
+        wanted, fits = "a list of texts, numbers, true or false", isinstance(value, list) and all(map(_is_plain, value))
+    elif name in COMPARISONS:
+        wanted, fits = "a number or text", isinstance(value, str) or _is_number(value)
+    else:
+        wanted, fits = "a text, a number, true or false", _is_plain(value)
+    if not fits:
+        raise ToolError(f"retriever.search_filter.{place} must be {wanted}; found {value!r}")
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, str | int | float)
 
 
 def _fixed(value: Any) -> Any:

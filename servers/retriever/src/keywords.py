@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 from fastmcp.exceptions import ToolError
-from origins import Origin, check_origin, origin_file, read_origin, write_origin
+from origins import Origin, check_origin, check_place, origin_file, read_origin, write_origin
 from word_cutting import cutter
 
 from workbench.cases.keywords import KeywordIndex
@@ -34,7 +34,7 @@ RANKERS = Backends(
 LARGE = 20_000
 """Passages from which on bm25s is taken, where it is installed: rank_bm25 looks at every passage for every word."""
 K1, B = 1.5, 0.75
-LAYOUT = 1
+LAYOUT = 2
 """Of a saved index; one of another layout is refused."""
 FILES = frozenset(
     ["tokens.json", "bm25_tokens.json", "vocab.index.json", "params.index.json", "corpus.jsonl", "corpus.mmindex.json"]
@@ -133,7 +133,7 @@ class Keywords:
     """BM25 search of one corpus: the words, the index, and the folder that it is kept in."""
 
     def __init__(self, configs: Mapping[str, Any], folder: Path | None) -> None:
-        """``configs``: lang, tokenizer, stopwords, library, save_path (here ``folder``). Raises ``ToolError``."""
+        """``configs``: lang, tokenizer, stopwords, ranker, save_path (here ``folder``). Raises ``ToolError``."""
         self.tokenizer, self.cut = cutter(
             str(configs.get("tokenizer") or "auto"),
             str(configs.get("lang") or "en"),
@@ -166,6 +166,8 @@ class Keywords:
     def make(self, corpus: Corpus, keep: bool = True) -> str:
         """Index the corpus, and ``keep`` the index where a folder is set. Returns what was done, for the log."""
         ranker = self._choice(len(corpus))
+        if self.folder is not None and keep:
+            check_place(self.folder)
         self._ranker = RANKERS.load(ranker).of_tokens(self.cut(text) for text in corpus.texts())
         if self.folder is None or not keep:
             return f"BM25 index of {len(corpus)} passages in memory ({ranker}, {self.tokenizer})"

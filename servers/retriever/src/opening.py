@@ -16,13 +16,12 @@ from keywords import Keywords
 from passages import Corpus
 from retrieval import Progress, Retriever, silent
 
+from workbench.mcp.backends import unread
 from workbench.mcp.kit import find_file, output_path
 
 
 async def open_retriever(settings: Mapping[str, Any], progress: Progress = silent) -> Retriever:
     """``settings`` are the parameters of ``retriever_init`` by name. Raises ``ToolError``."""
-    if settings.get("is_multimodal"):
-        raise ToolError("retriever.is_multimodal: images are not embedded by the backends here; set it to false")
     if settings.get("gpu_ids") is not None:
         os.environ["CUDA_VISIBLE_DEVICES"] = str(settings["gpu_ids"])
     backend = str(settings.get("backend") or "wordllama")
@@ -31,8 +30,12 @@ async def open_retriever(settings: Mapping[str, Any], progress: Progress = silen
     index_backend = str(settings.get("index_backend") or "faiss")
     index_class = INDEXES.load(index_backend) if backend != "bm25" else None
 
-    corpus = _corpus(settings, needed=index_class is None or not index_class.keeps_passages)
-    retriever = Retriever(corpus=corpus, collection=str(settings.get("collection_name") or ""))
+    of_images = bool(settings.get("is_multimodal"))
+    corpus = _corpus(settings, of_images, needed=index_class is None or not index_class.keeps_passages)
+    retriever = Retriever(
+        corpus=corpus, collection=str(settings.get("collection_name") or ""), of_images=of_images,
+        warnings=unread(f"retriever.backend_configs.{backend}", configs.get(backend) or {}, embedder_class.settings),
+    )  # fmt: skip
     words = configs.get("bm25") or {}
     retriever.keywords = Keywords(words, Path(output_path(words["save_path"])) if words.get("save_path") else None)
     batch_size = int(settings.get("batch_size") or 64)
@@ -41,9 +44,11 @@ async def open_retriever(settings: Mapping[str, Any], progress: Progress = silen
     retriever.embedder = await asyncio.to_thread(embedder_class, model, configs.get(backend) or {}, batch_size)
     if index_class is not None:
         index_configs = (settings.get("index_backend_configs") or {}).get(index_backend) or {}
+        where = f"retriever.index_backend_configs.{index_backend}"
+        retriever.warnings += unread(where, index_configs, index_class.settings)
         retriever.index = index_class(index_configs, retriever.embedder.name, corpus)
         await retriever.load_index(progress)
-    elif corpus is not None:
+    elif corpus is not None and not of_images:
         _open_keywords(retriever.keywords, corpus)
     if corpus is not None and not corpus.is_checked and not (retriever.index and retriever.index.keeps_passages):
         _ = corpus.fingerprint  # so that a bad line is told now, not in the middle of a search
@@ -58,7 +63,7 @@ def _open_keywords(keywords: Keywords, corpus: Corpus) -> None:
         print(error, file=sys.stderr)
 
 
-def _corpus(settings: Mapping[str, Any], needed: bool) -> Corpus | None:
+def _corpus(settings: Mapping[str, Any], of_images: bool, needed: bool) -> Corpus | None:
     """The passages; a store, which keeps them itself, can do without the file."""
     path = find_file(str(settings.get("corpus_path") or ""))
-    return Corpus(path) if needed or path.is_file() else None
+    return Corpus(path, of_images=of_images) if needed or path.is_file() else None

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from fastmcp.exceptions import ToolError
 from passages import Corpus, Stamp
+
+from workbench.mcp.json_lines import write_whole
 
 
 class OriginError(ToolError):
@@ -48,6 +49,16 @@ def read_origin(path: Path) -> Origin | None:
         return None
 
 
+def check_place(path: Path) -> None:
+    """Before a file is made at ``path``: raises ``OriginError`` if its origin would take a file of the user's away."""
+    file = origin_file(path)
+    if file.exists() and read_origin(path) is None:
+        raise OriginError(
+            f"{file} is there, and it was not written here: what {path.name} is made from would be kept under that "
+            "name. Choose another path, or move the file away"
+        )
+
+
 def write_origin(path: Path, origin: Origin) -> None:
     """Keep it beside the file."""
     write_whole(origin_file(path), lambda part: part.write_text(json.dumps(asdict(origin)), encoding="utf-8"))
@@ -75,14 +86,3 @@ def check_origin(path: Path, corpus: Corpus, settings: Mapping[str, Any], remake
 def origin_file(path: Path) -> Path:
     """Where the origin of a saved file or folder is."""
     return path.with_name(f"{path.name}.json")
-
-
-def write_whole(path: Path, write: Callable[[Path], Any]) -> None:
-    """Let ``write`` make a file under another name, and put it in its place when it is whole."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        write(part)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)

@@ -1,19 +1,21 @@
-"""The corpus: passages of a JSON Lines file, read when they are asked for, and a fingerprint of them."""
+"""The corpus: passages, or images, of a JSON Lines file, read when they are asked for, and a fingerprint of them."""
 
 from __future__ import annotations
 
 import hashlib
-import json
+import mimetypes
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-import orjson
 from fastmcp.exceptions import ToolError
 from filters import Where, matches
+
+from workbench.mcp.json_lines import record_of
+from workbench.mcp.shown_files import may_be_shown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,11 +46,15 @@ class Stamp:
 class Corpus:
     """Passages in the order of the file; an index refers to them by position."""
 
-    def __init__(self, path: Path) -> None:
-        """Finds where lines begin, in one pass over the bytes. Raises ``CorpusError`` without a file or a line."""
+    def __init__(self, path: Path, *, of_images: bool = False) -> None:
+        """Finds where lines begin, in one pass over the bytes. Raises ``CorpusError`` without a file or a line.
+
+        ``of_images``: a passage is an image, its ``contents`` the absolute path; relative ones begin at the file.
+        """
         if not path.is_file():
             raise CorpusError(f"{path}: there is no such corpus (retriever.corpus_path)")
         self.path = path
+        self.of_images = of_images
         self.stamp = Stamp.of(path)
         # Held open: a corpus that is written anew meanwhile does not get under these positions.
         self._file = path.open("rb")
@@ -98,7 +104,7 @@ class Corpus:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of all passages in order; reads and checks every line, unless it is known."""
+        """A hash of all passages in order, of images their contents; reads and checks all, unless it is known."""
         if self._known is None:
             self._known = self._read_all()
         return self._known
@@ -118,7 +124,7 @@ class Corpus:
         seen: set[bytes] = set()
         repeated = 0
         for text in self.texts():
-            encoded = text.encode()
+            encoded = Path(text).read_bytes() if self.of_images else text.encode()
             digest.update(len(encoded).to_bytes(8, "big"))
             digest.update(encoded)
             short = hashlib.blake2b(encoded, digest_size=8).digest()
@@ -129,14 +135,37 @@ class Corpus:
         return digest.hexdigest()
 
     def _record(self, position: int, line: bytes) -> dict[str, Any]:
-        return _record(line, lambda: f"{self.path}:{self._lines[position]}")
+        record = record_of(line, self.path, self._lines[position])
+        key = "image_path" if self.of_images else "contents"
+        if not isinstance(record.get(key), str):
+            raise CorpusError(f"{self.path}:{self._lines[position]}: {self._lacking(record, key)}")
+        if self.of_images:
+            try:
+                record["contents"] = self._image(record[key])
+            except CorpusError as error:
+                raise CorpusError(f"{self.path}:{self._lines[position]}: {error}") from error
+        return record
 
+    def _lacking(self, record: Mapping[str, Any], key: str) -> str:
+        if key in record:
+            return f"`{key}` must be text; found {type(record[key]).__name__}"
+        other = "contents" if self.of_images else "image_path"
+        setting = f"retriever.is_multimodal: {str(not self.of_images).lower()}"
+        hint = f"; a corpus like this needs {setting}" if other in record else ""
+        return f"a passage needs the key `{key}`; found: {', '.join(record) or 'none'}{hint}"
 
-def read_corpus(path: Path) -> Corpus:
-    """A corpus of which every line is checked. Raises ``CorpusError``."""
-    corpus = Corpus(path)
-    _ = corpus.fingerprint
-    return corpus
+    def _image(self, given: str) -> str:
+        """The absolute path of an image. Raises ``CorpusError``."""
+        home = self.path.resolve().parent
+        image = home / given
+        if not image.is_file():
+            raise CorpusError(f"{image}: there is no such image")
+        # A model's server may be elsewhere: a corpus can't have other files of the user's sent to it.
+        if not image.resolve().is_relative_to(home) and not may_be_shown(image):
+            raise CorpusError(f"{image}: an image must lie beside the corpus, or in the project folder")
+        if not (mimetypes.guess_type(image.name)[0] or "").startswith("image/"):
+            raise CorpusError(f"{image}: by its name this is no image")
+        return str(image)
 
 
 def passage_id(record: Mapping[str, Any], position: int) -> str:
@@ -167,31 +196,3 @@ def _line_spans(file: BinaryIO) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, A
 def _is_blank(file: BinaryIO, start: int, end: int) -> bool:
     file.seek(start)
     return not file.read(max(0, end - start)).strip()
-
-
-def _record(line: bytes, place: Callable[[], str]) -> dict[str, Any]:
-    try:
-        record = orjson.loads(line)
-    except orjson.JSONDecodeError:
-        record = _loaded_slowly(line, place())
-    if not isinstance(record, dict) or "contents" not in record:
-        keys = ", ".join(record) if isinstance(record, dict) else type(record).__name__
-        raise CorpusError(f"{place()}: a passage needs the key `contents`; found: {keys}")
-    if not isinstance(record["contents"], str):
-        raise CorpusError(f"{place()}: `contents` must be text; found {type(record['contents']).__name__}")
-    return record
-
-
-def _loaded_slowly(line: bytes, place: str) -> Any:
-    """What the fast reader refuses: NaN and lone surrogates, which are allowed, and mistakes, which are told."""
-    try:
-        text = line.decode()
-    except UnicodeDecodeError as error:
-        raise CorpusError(f"{place}: not UTF-8 ({error.reason}); save the file as UTF-8") from error
-    if not text.strip():
-        raise CorpusError(f"{place}: the line is blank")
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        message = f"{place}: not JSON ({error.msg} at column {error.colno}): {text.strip()[:60]}"
-        raise CorpusError(message) from error

@@ -8,21 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fastmcp.exceptions import ToolError
 from hits import Hit
 
 if TYPE_CHECKING:
     from embedders import Embedder, Vectors
 
-_USER = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _ENTRY = re.compile(r"^(?=## )", re.MULTILINE)
-
-
-def user_name(user_id: str) -> str:
-    """The id, if it is one: letters, digits, ``_`` and ``-``. Raises ``ToolError``: it becomes part of a path."""
-    if not _USER.fullmatch(user_id):
-        raise ToolError(f"current_user_id {user_id!r} is no user id: use letters, digits, _ and -")
-    return user_id
 
 
 def entries(folder: Path) -> list[tuple[str, str]]:

@@ -12,8 +12,10 @@ from fastmcp.exceptions import ToolError
 from filters import Where
 from hits import Hit, maximal_marginal_relevance
 from keywords import Keywords, best
-from origins import Origin, OriginError, check_origin, origin_file, write_origin, write_whole
+from origins import Origin, OriginError, check_origin, check_place, origin_file, write_origin
 from passages import Corpus, passage_id
+
+from workbench.mcp.json_lines import write_whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,8 +51,12 @@ class Retriever:
     keywords: Keywords | None = None
     collection: str = ""
     """The collection of retriever_init, for steps that name none."""
+    of_images: bool = False
+    """Whether passages are images, searched for by texts."""
     ready: set[str] = field(default_factory=set)
     """Collections whose index is loaded and fits the model."""
+    warnings: list[str] = field(default_factory=list)
+    """What retriever_init has to say."""
 
     async def load_index(self, progress: Progress = silent) -> None:
         """After ``retriever_init``: open the saved index, or embed in memory where none is to be kept."""
@@ -78,6 +84,7 @@ class Retriever:
         if path.exists() and not overwrite:  # noqa: ASYNC240 - a look at a local file
             check_origin(path, corpus, settings, _REMAKE)
             return f"{path} is there and fits; kept (overwrite: true makes it anew)"
+        check_place(path)
         vectors = await self._embed_corpus(corpus, progress)
 
         def write(part: Path) -> None:
@@ -113,6 +120,15 @@ class Retriever:
         if not asked:
             return results
         collection = collection or self.collection
+        index = await self.opened_index(collection)
+        vectors = await self.need_embedder().embed([instruction + queries[n] for n in asked], queries=True)
+        self._check_width(int(vectors.shape[1]), index.dimensions(collection))
+        for n, hits in zip(asked, index.search(vectors, top_k, where, collection), strict=True):
+            results[n] = hits
+        return results
+
+    async def opened_index(self, collection: str) -> VectorIndex:
+        """The index, its collection loaded. Raises ``ToolError`` if there is none, or it does not fit."""
         index = self._need_index()
         if collection not in self.ready and not await self._open(collection):
             named = f" {collection!r}" if collection else ""
@@ -120,15 +136,12 @@ class Retriever:
                 f"the retriever has no index{named} yet: retriever.retriever_embed and retriever.retriever_index "
                 "must come before this step"
             )
-        vectors = await self.need_embedder().embed([instruction + queries[n] for n in asked], queries=True)
-        self._check_width(int(vectors.shape[1]), index.dimensions(collection))
-        for n, hits in zip(asked, index.search(vectors, top_k, where, collection), strict=True):
-            results[n] = hits
-        return results
+        return index
 
     def keyword_search(self, queries: Sequence[str], top_k: int, where: Where = ()) -> list[list[Hit]]:
         """Queries x passages by BM25, best first; only passages that share a word with the query."""
         check_top_k(top_k)
+        self._refuse_images()
         if not any(is_query(query) for query in queries):
             return [[] for _ in queries]
         corpus, keywords = self.need_corpus(), self._need_keywords()
@@ -140,6 +153,7 @@ class Retriever:
 
     def make_keywords(self, overwrite: bool) -> str:
         """Index the words of the corpus; kept in the BM25 folder where one is set."""
+        self._refuse_images()
         corpus, keywords = self.need_corpus(), self._need_keywords()
         if not overwrite and keywords.load(corpus):
             return f"{keywords.folder} is there and fits; kept (overwrite: true makes it anew)"
@@ -151,17 +165,19 @@ class Retriever:
 
         if len(hits) < 2:
             return list(hits[:top_k])
-        vectors = await self.need_embedder().embed([hit.text for hit in hits])
+        vectors = await self._vectors([hit.text for hit in hits])
         scores = np.array([hit.score for hit in hits], dtype=np.float32)
         span = float(np.ptp(scores))
         relevance = (scores - scores.min()) / span if span else np.ones_like(scores)
         chosen = maximal_marginal_relevance(relevance, vectors @ vectors.T, top_k, trade)
         return [hits[n] for n in chosen]
 
-    def close(self) -> None:
-        """Let go of the index: an embedded store has one user at a time."""
+    async def close(self) -> None:
+        """Let go of the index (an embedded store has one user at a time) and of connections."""
         if self.index is not None:
             self.index.close()
+        if self.embedder is not None:
+            await self.embedder.close()
 
     def need_corpus(self) -> Corpus:
         """The passages. Raises ``RetrievalError`` before ``retriever_init``."""
@@ -179,7 +195,8 @@ class Retriever:
         corpus, scores = self.need_corpus(), self._need_keywords().scores(query)
         if allowed is not None:
             scores = scores * allowed
-        return [_hit(corpus.record(n), n, float(scores[n])) for n in best(scores, top_k)]
+        by_id = self.index is not None and self.index.keeps_passages
+        return [_hit(corpus.record(n), n, float(scores[n]), by_id) for n in best(scores, top_k)]
 
     def _need_index(self) -> VectorIndex:
         if self.index is None:
@@ -199,13 +216,22 @@ class Retriever:
     async def _embed_corpus(self, corpus: Corpus, progress: Progress) -> Vectors:
         import numpy as np
 
-        embedder, texts = self.need_embedder(), iter(corpus.texts())
+        texts = iter(corpus.texts())
         parts: list[Vectors] = []
         for start in range(0, len(corpus), _EMBEDDED_AT_ONCE):
             count = min(_EMBEDDED_AT_ONCE, len(corpus) - start)
-            parts.append(await embedder.embed([next(texts) for _ in range(count)]))
+            parts.append(await self._vectors([next(texts) for _ in range(count)]))
             await progress(start + count, len(corpus))
         return np.concatenate(parts)
+
+    async def _vectors(self, passages: Sequence[str]) -> Vectors:
+        """Of texts, or of images by their paths."""
+        embedder = self.need_embedder()
+        return await (embedder.embed_images([*map(Path, passages)]) if self.of_images else embedder.embed(passages))
+
+    def _refuse_images(self) -> None:
+        if self.of_images:
+            raise RetrievalError("images have no words to search by (retriever.is_multimodal): use retriever_search")
 
     async def _open(self, collection: str) -> bool:
         index = self._need_index()
@@ -231,8 +257,9 @@ class Retriever:
             )
 
 
-def _hit(record: Mapping[str, Any], position: int, score: float) -> Hit:
-    return Hit(passage_id(record, position), record["contents"], score, position)
+def _hit(record: Mapping[str, Any], position: int, score: float, by_id: bool) -> Hit:
+    """``by_id``: a store finds passages by their ids, and those of both searches are to be told apart alike."""
+    return Hit(passage_id(record, position), record["contents"], score, None if by_id else position)
 
 
 def is_query(text: str) -> bool:

@@ -14,13 +14,14 @@ from filters import read_filter
 from hits import RRF_K, Hit, reciprocal_rank_fusion, weighted_fusion
 from opening import open_retriever
 from passages import Corpus
-from project_memory import MemoryIndex, user_name
+from project_memory import MemoryIndex
 from quality import ranking_quality, ranking_table
 from retrieval import Retriever, check_top_k, is_query
 from websearch import SERVICES
 
 from workbench.mcp.json_http import JsonService, quoted
-from workbench.mcp.kit import ToolServer, find_file, output_path, report
+from workbench.mcp.kit import MarkedResult, ToolServer, find_file, output_path, report
+from workbench.mcp.paths import user_name
 
 app = ToolServer("retriever")
 
@@ -47,15 +48,16 @@ async def retriever_init(  # noqa: PLR0917 - UltraRAG's signature
     index_backend_configs: dict[str, Any] | None = None,
     is_demo: bool = False,
     collection_name: str = "",
-) -> None:
+) -> MarkedResult:
     """Load the corpus, the model and the index; without an index file the passages are embedded in memory."""
     global retriever  # noqa: PLW0603 - the one thing this server holds
     if is_demo:
         raise ToolError("retriever.is_demo: there is no demo mode here; set it to false")
     settings = dict(locals())
-    retriever.close()
+    await retriever.close()
     retriever = Retriever()
     retriever = await open_retriever(settings, telling("embedded"))
+    return MarkedResult({}, warnings=retriever.warnings)
 
 
 @app.tool(output="embedding_path,overwrite,is_multimodal->")
@@ -63,8 +65,9 @@ async def retriever_embed(
     embedding_path: str | None = None, overwrite: bool = False, is_multimodal: bool = False
 ) -> dict[str, Any]:
     """Embed the corpus into a file."""
-    if is_multimodal:
-        raise ToolError("retriever.is_multimodal: images are not embedded by the backends here; set it to false")
+    if is_multimodal != retriever.of_images and retriever.corpus is not None:
+        loaded = "images" if retriever.of_images else "texts"
+        raise ToolError(f"retriever.is_multimodal is {is_multimodal}, but retriever_init loaded a corpus of {loaded}")
     path = Path(output_path(embedding_path or "output/embedding.npy"))
     return {"done": await retriever.embed(path, overwrite, telling("embedded"))}
 
@@ -78,7 +81,7 @@ async def retriever_index(
     if corpus_path:
         path = find_file(corpus_path)
         own = retriever.corpus
-        corpus = own if own is not None and own.path == path else Corpus(path)
+        corpus = own if own is not None and own.path == path else Corpus(path, of_images=retriever.of_images)
     path = Path(output_path(embedding_path))
     return {"done": await asyncio.to_thread(retriever.make_index, path, overwrite, collection_name, corpus)}
 
@@ -193,9 +196,9 @@ async def retriever_deploy_search(
     given = retriever_url if "://" in retriever_url else f"http://{retriever_url}"
     parts = urlsplit(given)
     url = urlunsplit((parts.scheme, parts.netloc, "/search", "", ""))
-    service = JsonService("the served retriever", "retriever.retriever_url", timeout=120)
     body = {"query_list": query_list, "top_k": top_k, "query_instruction": query_instruction}
-    answer = await service.post(url, body)
+    async with JsonService("the served retriever", "retriever.retriever_url", timeout=120) as service:
+        answer = await service.post(url, body)
     passages = answer.get("ret_psg") if isinstance(answer, dict) else None
     if not isinstance(passages, list) or len(passages) != len(query_list):
         raise ToolError(f"{url} did not give ret_psg for {len(query_list)} queries, but {quoted(str(answer))}")
@@ -215,11 +218,12 @@ async def retriever_websearch(
     retrieve_thread_num: int | None = 1,
     websearch_backend: str = "tavily",
     websearch_backend_configs: dict[str, Any] | None = None,
-) -> dict[str, Any]:
+) -> MarkedResult:
     """Passages from the web for each query; their ids are addresses."""
-    return outputs(
-        await search_web(query_list, top_k, retrieve_thread_num, websearch_backend, websearch_backend_configs)
+    found, warnings = await search_web(
+        query_list, top_k, retrieve_thread_num, websearch_backend, websearch_backend_configs
     )
+    return MarkedResult(outputs(found), warnings=warnings)
 
 
 @app.tool(output="batch_query_list,top_k,retrieve_thread_num,websearch_backend,websearch_backend_configs->ret_psg_ls")
@@ -229,11 +233,11 @@ async def retriever_batch_websearch(
     retrieve_thread_num: int | None = 1,
     websearch_backend: str = "tavily",
     websearch_backend_configs: dict[str, Any] | None = None,
-) -> dict[str, Any]:
+) -> MarkedResult:
     """Passages from the web for each query of each list."""
     flat = [query for queries in batch_query_list for query in queries]
-    found = await search_web(flat, top_k, retrieve_thread_num, websearch_backend, websearch_backend_configs)
-    return batched(found, batch_query_list)
+    found, warnings = await search_web(flat, top_k, retrieve_thread_num, websearch_backend, websearch_backend_configs)
+    return MarkedResult(batched(found, batch_query_list), warnings=warnings)
 
 
 @app.tool(output="ret_ids,gold_ids->ranking_scores", whole=("ranking_scores",))
@@ -249,20 +253,21 @@ def compare_rankings(
     hybrid_scores: dict[str, Any],
     rerank_scores: dict[str, Any],
 ) -> dict[str, Any]:
-    """The means of four ways of searching side by side, and whether hybrid search beats both of its parts."""
+    """The means of four ways of searching side by side."""
     ways = {"bm25": bm25_scores, "dense": dense_scores, "hybrid": hybrid_scores, "hybrid + rerank": rerank_scores}
     return {"ranking_table": ranking_table(ways)}
 
 
 async def search_web(
     queries: Sequence[str], top_k: int | None, threads: int | None, backend: str, configs: dict[str, Any] | None
-) -> list[list[Hit]]:
-    """Queries x pages by one of the services."""
+) -> tuple[list[list[Hit]], list[str]]:
+    """Queries x pages by one of the services, and its warnings."""
     count = 5 if top_k is None else top_k
     check_top_k(count)
-    service = SERVICES.load(backend)((configs or {}).get(backend) or {}, threads or 1)
-    found: list[list[Hit]] = await service.search([query if is_query(query) else "" for query in queries], count)
-    return found
+    web = SERVICES.load(backend)((configs or {}).get(backend) or {}, threads or 1)
+    async with web.service:
+        found: list[list[Hit]] = await web.search([query if is_query(query) else "" for query in queries], count)
+    return found, web.warnings
 
 
 def check_choices(

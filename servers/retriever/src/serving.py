@@ -41,7 +41,7 @@ def application(retriever: Retriever) -> Starlette:
 
     async def search(request: Request) -> Response:
         try:
-            queries, top_k, instruction = _read(await request.body())
+            queries, top_k, instruction = _read(await _body(request))
             if retriever.index is None:
                 found = await asyncio.to_thread(retriever.keyword_search, queries, top_k)
             else:
@@ -62,11 +62,19 @@ def application(retriever: Retriever) -> Starlette:
     return Starlette(routes=[Route("/search", search, methods=["POST"]), Route("/health", health)])
 
 
+async def _body(request: Request) -> bytes:
+    """Raises ``ToolError`` as soon as it is too long: what is too long is not kept."""
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > _LONGEST_BODY:
+            raise ToolError(f"the request is longer than the {_LONGEST_BODY:,} bytes that are taken")
+    return bytes(body)
+
+
 def _read(body: bytes) -> tuple[list[str], int, str]:
     import orjson
 
-    if len(body) > _LONGEST_BODY:
-        raise ToolError(f"the request has {len(body):,} bytes; at most {_LONGEST_BODY:,} are taken")
     try:
         asked = orjson.loads(body)
     except orjson.JSONDecodeError as error:
@@ -95,23 +103,40 @@ def read_settings(file: Path) -> Mapping[str, Any]:
     return dict(filled)
 
 
-def main() -> None:
-    """Load the retriever, then serve until interrupted."""
+async def serve(parameters: Path, host: str, port: int) -> None:
+    """Load the retriever and serve it until interrupted, in one event loop: its connections belong to that.
+
+    Raises ``ToolError`` where nothing could be found with it: a missing or stale index.
+    """
     import uvicorn
 
+    retriever = await open_retriever(read_settings(parameters))
+    try:
+        if retriever.index is None:
+            retriever.make_keywords(overwrite=False)
+        else:
+            await retriever.opened_index(retriever.collection)
+        for warning in retriever.warnings:
+            print(warning, file=sys.stderr)
+        await uvicorn.Server(uvicorn.Config(application(retriever), host=host, port=port, log_level="info")).serve()
+    finally:
+        await retriever.close()
+
+
+def main() -> None:
+    """``ragwb serve``; with exit code 2 where it can't be."""
     parser = argparse.ArgumentParser(description="Serve a retriever to several pipelines.")
     parser.add_argument("parameters", type=Path, help="a pipeline's parameter file, or a retriever's parameter.yaml")
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: this machine only)")
     parser.add_argument("--port", type=int, default=64501)
     options = parser.parse_args()
     try:
-        retriever = asyncio.run(open_retriever(read_settings(options.parameters)))
-        if retriever.index is None:
-            retriever.make_keywords(overwrite=False)
+        asyncio.run(serve(options.parameters, options.host, options.port))
+    except KeyboardInterrupt:
+        pass
     except ToolError as error:
         print(error, file=sys.stderr)
         sys.exit(2)
-    uvicorn.run(application(retriever), host=options.host, port=options.port, log_level="info")
 
 
 if __name__ == "__main__":

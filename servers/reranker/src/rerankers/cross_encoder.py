@@ -6,12 +6,14 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rerankers import RerankError
+from rerankers import Reranker, RerankError
 from workbench.mcp.backends import need
 
 
-class CrossEncoderModel:
+class CrossEncoderModel(Reranker):
     """The backend ``sentence_transformers``; ``configs`` are the constructor's options."""
+
+    settings = None
 
     def __init__(self, model: str, configs: Mapping[str, Any], batch_size: int) -> None:
         library = need(

@@ -7,15 +7,16 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rerankers import RerankError
+from rerankers import Reranker, RerankError
 from workbench.mcp.json_http import JsonService, quoted
 
 
-class RerankEndpoint:
+class RerankEndpoint(Reranker):
     """The backend ``openai``; ``configs``: model_name, base_url, api_key, concurrency, retries, base_delay, timeout."""
 
     backend = "openai"
     default_url = ""
+    settings = frozenset({"model_name", "base_url", "api_key", "concurrency", "retries", "base_delay", "timeout"})
 
     def __init__(self, model: str, configs: Mapping[str, Any], batch_size: int) -> None:
         self._model = str(configs.get("model_name") or model)
@@ -26,15 +27,17 @@ class RerankEndpoint:
             )
         self._url = base if base.endswith("/rerank") else f"{base}/rerank"
         key = configs.get("api_key") or os.environ.get("RERANKER_API_KEY") or os.environ.get("LLM_API_KEY")
-        self._service = JsonService(
+        self._service = JsonService.of(
             f"reranker {self._model}",
             f"the environment variable RERANKER_API_KEY or reranker.backend_configs.{self.backend}.api_key",
             {"Authorization": f"Bearer {key}"} if key else {},
-            concurrency=int(configs.get("concurrency") or 4),
-            retries=int(configs.get("retries", 3)),
-            base_delay=float(configs.get("base_delay", 1.0)),
-            timeout=float(configs.get("timeout") or 120),
+            configs,
+            concurrency=4,
+            timeout=120,
         )
+
+    async def close(self) -> None:
+        await self._service.close()
 
     async def scores(self, queries: Sequence[str], passages: Sequence[Sequence[str]]) -> list[list[float]]:
         asked = (self._one(query, list(texts)) for query, texts in zip(queries, passages, strict=True))

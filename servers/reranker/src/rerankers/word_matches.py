@@ -11,23 +11,19 @@ import asyncio
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from rerankers import RerankError
+from rerankers import Reranker
+from workbench.mcp.backends import word_llama
 
 
-class WordMatches:
+class WordMatches(Reranker):
     """The backend ``wordllama``."""
 
+    settings = frozenset()
+
     def __init__(self, model: str, configs: Mapping[str, Any], batch_size: int) -> None:
-        try:
-            import wordllama
-        except ImportError as error:
-            raise RerankError("the backend wordllama is not installed: pip install wordllama") from error
-        # Without cache_dir it looks for its tokenizer where the wheel does not put it, then on the network.
-        folder = Path(wordllama.__file__).parent
-        loaded = wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
+        loaded = word_llama("the backend wordllama")
         self._tokenizer = loaded.tokenizer
         self._vectors = loaded.embedding
 

@@ -1,9 +1,11 @@
-"""What turns texts into vectors: a registry, and what every backend is to the retriever."""
+"""What turns texts and images into vectors: a registry, and what every backend is to the retriever."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from fastmcp.exceptions import ToolError
 
@@ -30,20 +32,34 @@ class EmbedderError(ToolError):
     """An embedder can't be loaded or gave nothing usable. ``str()`` says what to do."""
 
 
-class Embedder(Protocol):
-    """Texts to vectors."""
+class Embedder(ABC):
+    """Texts to vectors, and images where the model takes them."""
 
     name: str
     """Backend and model: two embedders of one name give comparable vectors."""
+    settings: ClassVar[frozenset[str] | None]
+    """What it reads of its part of backend_configs; None where it hands all of it on."""
 
+    @abstractmethod
     def __init__(self, model: str, configs: Mapping[str, Any], batch_size: int) -> None:
         """``configs`` is the backend's own part of backend_configs."""
 
+    @abstractmethod
     async def embed(self, texts: Sequence[str], *, queries: bool = False) -> Vectors:
         """Texts x dimensions, float32, each row of length 1 or 0.
 
         ``queries``: the texts are questions, for models that embed those in another way than passages.
         """
+
+    async def embed_images(self, images: Sequence[Path]) -> Vectors:
+        """Images x dimensions, in the space of the texts. Raises ``EmbedderError``: most models know texts only."""
+        raise EmbedderError(
+            f"retriever.is_multimodal: {self.name} does not embed images; set retriever.backend to "
+            "sentence_transformers with a model such as clip-ViT-B-32, or to infinity with one that it serves"
+        )
+
+    async def close(self) -> None:  # noqa: B027 - most have none
+        """Let go of connections."""
 
 
 def unit_rows(rows: Any) -> Vectors:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from embedders import EmbedderError
+from embedders import Embedder, EmbedderError
 
 if TYPE_CHECKING:
     from embedders import Vectors
 
 
-class NoEmbedder:
+class NoEmbedder(Embedder):
     """Has a name, and nothing to embed with."""
 
     name = "bm25"
+    settings = frozenset({"save_path", "lang", "tokenizer", "stopwords", "ranker"})
+    """Read by the index of words (keywords.py)."""
 
     def __init__(self, model: str, configs: Mapping[str, Any], batch_size: int) -> None:
         """Nothing to load."""

@@ -7,18 +7,19 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from embedders import EmbedderError, unit_rows
+from embedders import Embedder, EmbedderError, unit_rows
 from workbench.mcp.json_http import JsonService, quoted
 
 if TYPE_CHECKING:
     from embedders import Vectors
 
 
-class OpenAIEndpoint:
+class OpenAIEndpoint(Embedder):
     """The backend ``openai``; ``configs``: model_name, base_url, api_key, concurrency, retries, base_delay, timeout."""
 
     backend = "openai"
     default_url = "https://api.openai.com/v1"
+    settings = frozenset({"model_name", "base_url", "api_key", "concurrency", "retries", "base_delay", "timeout"})
 
     def __init__(self, model: str, configs: Mapping[str, Any], batch_size: int) -> None:
         self._model = str(configs.get("model_name") or "")
@@ -27,14 +28,13 @@ class OpenAIEndpoint:
         base = str(configs.get("base_url") or self.default_url).rstrip("/")
         self._url = base if base.endswith("/embeddings") else f"{base}/embeddings"
         key = configs.get("api_key") or os.environ.get("RETRIEVER_API_KEY") or os.environ.get("LLM_API_KEY")
-        self._service = JsonService(
+        self._service = JsonService.of(
             f"embedding model {self._model}",
             f"the environment variable RETRIEVER_API_KEY or retriever.backend_configs.{self.backend}.api_key",
             {"Authorization": f"Bearer {key}"} if key else {},
-            concurrency=int(configs.get("concurrency") or 4),
-            retries=int(configs.get("retries", 3)),
-            base_delay=float(configs.get("base_delay", 1.0)),
-            timeout=float(configs.get("timeout") or 120),
+            configs,
+            concurrency=4,
+            timeout=120,
         )
         self._batch_size = max(1, batch_size)
         self.name = f"{self.backend}:{base}:{self._model}"
@@ -44,10 +44,13 @@ class OpenAIEndpoint:
         rows = await asyncio.gather(*(self._batch(list(batch)) for batch in batches))
         return unit_rows([row for batch in rows for row in batch])
 
-    async def _batch(self, texts: list[str]) -> list[list[float]]:
+    async def close(self) -> None:
+        await self._service.close()
+
+    async def _batch(self, texts: list[str], **more: str) -> list[list[float]]:
         """The vectors in the order of the texts: an endpoint may answer in another order, by index."""
         # Plain numbers: base64, which OpenAI's own client asks for, is not known to every server.
-        body = {"model": self._model, "input": texts, "encoding_format": "float"}
+        body = {"model": self._model, "input": texts, "encoding_format": "float", **more}
         answer = await self._service.post(self._url, body)
         data = answer.get("data") if isinstance(answer, dict) else None
         if not isinstance(data, list):

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from embedders import EmbedderError, unit_rows
+from embedders import Embedder, EmbedderError, unit_rows
 from workbench.mcp.backends import need
 
 if TYPE_CHECKING:
@@ -21,12 +21,14 @@ _OURS = {"normalize_embeddings", "encode_chunk_size"}
 """Options of UltraRAG's that are settled here: vectors are always of length 1, chunks are the server's."""
 
 
-class SentenceTransformersModel:
+class SentenceTransformersModel(Embedder):
     """The backend ``sentence_transformers``.
 
     ``configs`` are the constructor's options; under ``sentence_transformers_encode`` there are those of
     encoding: ``q_prompt_name`` and ``q_task`` for questions, ``psg_prompt_name`` and ``psg_task`` for passages.
     """
+
+    settings = None
 
     def __init__(self, model: str, configs: Mapping[str, Any], batch_size: int) -> None:
         library = need("sentence_transformers", "the backend sentence_transformers (with torch, some 1.4 GB)",
@@ -53,6 +55,26 @@ class SentenceTransformersModel:
         )
         return unit_rows(rows)
 
+    async def embed_images(self, images: Sequence[Path]) -> Vectors:
+        return unit_rows(await asyncio.to_thread(self._encoded, images))
+
+    def _encoded(self, images: Sequence[Path]) -> Any:
+        """Images by a model such as CLIP, opened as many at a time as are embedded at once."""
+        import numpy as np
+
+        pillow = need("PIL.Image", "what opens images", "pillow")
+        rows = []
+        for at in range(0, len(images), self._batch_size):
+            opened = [_picture(pillow, image) for image in images[at : at + self._batch_size]]
+            try:
+                rows.append(self._model.encode(opened, batch_size=self._batch_size, show_progress_bar=False))
+            except (AttributeError, TypeError, ValueError) as error:  # each model of texts has a way of its own
+                raise EmbedderError(
+                    f"{self.name} does not embed images ({error}); take a model such as clip-ViT-B-32 "
+                    "(retriever.model_name_or_path)"
+                ) from error
+        return np.concatenate(rows)
+
     def _options(self, prefix: str) -> dict[str, Any]:
         """Those of this kind of text, without the prefix, and those of both. A prompt the model lacks is left out."""
         mine = {name.removeprefix(prefix): value for name, value in self._encode.items() if name.startswith(prefix)}
@@ -61,6 +83,15 @@ class SentenceTransformersModel:
         if options.get("prompt_name") not in (getattr(self._model, "prompts", None) or {}):
             options.pop("prompt_name", None)
         return options
+
+
+def _picture(pillow: Any, image: Path) -> Any:
+    """Read whole and closed again. Raises ``EmbedderError`` for what is no image."""
+    try:
+        with pillow.open(image) as opened:
+            return opened.convert("RGB")
+    except (OSError, pillow.DecompressionBombError) as error:
+        raise EmbedderError(f"{image} can't be read as an image: {error}") from error
 
 
 def _packaged(model: str) -> str | None:

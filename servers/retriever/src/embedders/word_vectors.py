@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from embedders import EmbedderError, unit_rows
+from embedders import Embedder, unit_rows
+from workbench.mcp.backends import word_llama
 
 if TYPE_CHECKING:
     from embedders import Vectors
 
 
-class WordVectors:
+class WordVectors(Embedder):
     """The backend ``wordllama``."""
 
     name = "wordllama"
+    settings = frozenset()
 
     def __init__(self, model: str, configs: Mapping[str, Any], batch_size: int) -> None:
-        try:
-            import wordllama
-        except ImportError as error:
-            raise EmbedderError("the backend wordllama is not installed: pip install wordllama") from error
-        # Without cache_dir it looks for its tokenizer where the wheel does not put it, then on the network.
-        folder = Path(wordllama.__file__).parent
-        self._model = wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
+        self._model = word_llama("the backend wordllama")
         self._batch_size = batch_size
 
     async def embed(self, texts: Sequence[str], *, queries: bool = False) -> Vectors:

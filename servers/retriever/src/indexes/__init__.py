@@ -35,6 +35,8 @@ class VectorIndex(Protocol):
 
     keeps_passages: bool
     """Whether it gives passages without the corpus: a store does."""
+    settings: frozenset[str]
+    """What it reads of its part of index_backend_configs."""
     in_memory: bool
     """Whether it is made anew by each retriever_init, since no place to keep it is configured."""
 

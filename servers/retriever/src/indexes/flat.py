@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hits import Hit
-from origins import Origin, check_origin, origin_file, write_origin, write_whole
+from origins import Origin, check_origin, check_place, origin_file, write_origin
 from passages import passage_id
 
 from indexes import VectorIndexError
+from workbench.mcp.json_lines import write_whole
 from workbench.mcp.kit import output_path
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class FlatIndex(ABC):
 
     backend: str
     keeps_passages = False
+    settings = frozenset({"index_path"})
 
     def __init__(self, configs: Mapping[str, Any], model: str, corpus: Corpus | None) -> None:
         given = configs.get("index_path")
@@ -75,6 +77,7 @@ class FlatIndex(ABC):
         if self.path.is_file() and not overwrite:
             self.load(collection)
             return f"{self.path} is there and fits; kept (overwrite: true makes it anew)"
+        check_place(self.path)
         self._build(vectors)
         origin_file(self.path).unlink(missing_ok=True)
         write_whole(self.path, self._write)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from embedders import Vectors
     from passages import Corpus
 
-_SIGNS = {"eq": "==", "ne": "!=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<=", "in": "in", "not_in": "not in"}
+_SIGNS = {"gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
 _METRICS = ("IP", "COSINE")
 """Both are the cosine here, as all vectors have length 1. Of L2 the smaller would be the better."""
 
@@ -33,6 +33,10 @@ class MilvusStore(Store):
     """
 
     backend = "milvus"
+    settings = frozenset(
+        {"uri", "token", "id_field_name", "vector_field_name", "text_field_name", "id_max_length", "text_max_length",
+         "metric_type", "index_params", "search_params", "index_chunk_size"}
+    )  # fmt: skip
 
     def __init__(self, configs: Mapping[str, Any], model: str, corpus: Corpus | None) -> None:
         super().__init__(configs, model, corpus)
@@ -117,7 +121,7 @@ class MilvusStore(Store):
             data=queries.tolist(),
             anns_field=self._vector,
             limit=top_k,
-            filter=" and ".join(_expression(one) for one in where),
+            filter=" and ".join(self._expression(one) for one in where),
             output_fields=[self._id, self._text],
             search_params=self.configs.get("search_params") or {"metric_type": self._metric},
         )
@@ -143,9 +147,26 @@ class MilvusStore(Store):
             if over:
                 raise too_long(what, over, limit, key)
 
+    def _expression(self, one: Condition) -> str:
+        """A condition in Milvus' own words; values as JSON, which its literals are.
 
-def _expression(one: Condition) -> str:
-    """A condition in Milvus' own words; values as JSON, which its literals are."""
-    if not one.key.replace("_", "").isalnum():
-        raise VectorIndexError(f"milvus filters by keys of letters, digits and _; found {one.key!r}")
-    return f"{one.key} {_SIGNS[one.operator]} {json.dumps(one.value, ensure_ascii=False)}"
+        As in filters.py: of a list one entry is enough, and a key that is missing is not equal to anything.
+        """
+        if not one.key.replace("_", "").isalnum():
+            raise VectorIndexError(f"milvus filters by keys of letters, digits and _; found {one.key!r}")
+        columns = {"id": self._id, "contents": self._text}
+        key = columns.get(one.key, one.key)
+        if one.operator in _SIGNS:
+            return f"{key} {_SIGNS[one.operator]} {_literal(one.value)}"
+        values = one.value if one.operator in ("in", "not_in") else (one.value,)
+        ways = [f"{key} == {_literal(value)}" for value in values]
+        if one.key not in columns:
+            ways += [f"json_contains({key}, {_literal(value)})" for value in values]
+        equal = f"({' or '.join(ways)})" if ways else f'{self._id} == ""'
+        if one.operator in ("eq", "in"):
+            return equal
+        return f"not {equal}" if one.key in columns else f"(not exists {key} or not {equal})"
+
+
+def _literal(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -26,6 +26,7 @@ class QdrantStore(Store):
     """The backend ``qdrant``; ``configs``: path or url, api_key, index_chunk_size, timeout."""
 
     backend = "qdrant"
+    settings = frozenset({"path", "url", "api_key", "timeout", "index_chunk_size"})
 
     def __init__(self, configs: Mapping[str, Any], model: str, corpus: Corpus | None) -> None:
         super().__init__(configs, model, corpus)
@@ -114,12 +115,14 @@ class QdrantStore(Store):
 
     def _condition(self, one: Condition) -> Any:
         m = self._models
+        if one.operator in ("in", "not_in"):
+            # One by one: its own "any of" takes no decimals, and no texts beside numbers.
+            some = [self._condition(Condition(one.key, "eq", value)) for value in one.value]
+            return m.Filter(should=some) if some else m.FieldCondition(key=one.key, match=m.MatchAny(any=[]))
         if one.operator in ("eq", "ne"):
             if isinstance(one.value, float):
                 return m.FieldCondition(key=one.key, range=m.Range(gte=one.value, lte=one.value))
             return m.FieldCondition(key=one.key, match=m.MatchValue(value=one.value))
-        if one.operator in ("in", "not_in"):
-            return m.FieldCondition(key=one.key, match=m.MatchAny(any=list(one.value)))
         if not isinstance(one.value, int | float):
             raise VectorIndexError(f"qdrant compares numbers only; search_filter.{one.key} has {one.value!r}")
         return m.FieldCondition(key=one.key, range=m.Range(**{one.operator: one.value}))

@@ -28,6 +28,7 @@ class Store(ABC):
     """One collection a corpus, or many corpora in one: a passage whose id is there already replaces the old one."""
 
     backend: str
+    settings: frozenset[str]
     keeps_passages = True
     in_memory = False
     _client: Any

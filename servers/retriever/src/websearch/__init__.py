@@ -45,15 +45,16 @@ class WebSearch:
             )
         self.base_url = str(configs.get("base_url") or self.url).rstrip("/")
         self.extra = {name: value for name, value in configs.items() if name not in self._OURS and value is not None}
-        self.service = JsonService(
+        self.service = JsonService.of(
             f"web search by {self.name}",
             f"the environment variable {self.key_variable} or {setting}",
             self.headers(key),
-            concurrency=max(1, threads),
-            retries=int(configs.get("retries", 3)),
-            base_delay=float(configs.get("base_delay", 1.0)),
-            timeout=float(configs.get("timeout") or 30),
+            {**configs, "concurrency": threads},
+            concurrency=1,
+            timeout=30,
         )
+        self.warnings: list[str] = []
+        """What was done otherwise than asked for."""
 
     async def search(self, queries: Sequence[str], top_k: int) -> list[list[Hit]]:
         """Queries x pages, best first. Raises ``ToolError`` if a query got no answer."""
