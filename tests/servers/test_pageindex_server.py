@@ -95,8 +95,27 @@ async def test_several_sections_are_followed_at_once(pageindex: StdioServer) -> 
     nodes, menus = await walk(pageindex, [[""]], "2 and 1", most_sections=2)
     assert nodes == [["1", "0"]]
     assert len(menus[0].splitlines()) == 4
-    nodes, _ = await walk(pageindex, nodes, "1, 2, 3, 99", most_sections=2)
-    assert len(nodes[0]) == 2
+    nodes, _ = await walk(pageindex, nodes, "3, 1, 2, 99", most_sections=2)
+    assert nodes == [["0.0", "1.0"]]
+    # What was reached already stays before what is chosen later.
+    nodes, _ = await walk(pageindex, [["1.0", "0"]], "2 and 1", most_sections=2)
+    assert nodes == [["1.0", "0.1"]]
+
+
+@pytest.mark.parametrize(
+    ("answer", "chosen"),
+    [
+        ("[2] log (pages 1 to 1): it is there", ["1"]),
+        ("3.1 The Mill, page 2", ["0"]),
+        ("it is 2.1 that holds it, so 1.", ["0"]),
+        ("a log of 1900, then the mill", ["1", "0"]),
+        ("the catalogue of the windmills: 2", ["1"]),
+    ],
+)
+async def test_what_an_answer_names(pageindex: StdioServer, answer: str, chosen: list[str]) -> None:
+    await init(pageindex)
+    nodes, _ = await walk(pageindex, [[""]], answer)
+    assert nodes == [chosen]
 
 
 async def test_a_thought_that_was_cut_off_names_no_section(pageindex: StdioServer) -> None:

@@ -25,7 +25,9 @@ app = ToolServer("pageindex")
 tree: Tree | None = None
 
 DOWN, DONE = "down", "done"
-_NUMBER = re.compile(r"\d+")
+_BRACKETED = re.compile(r"\[(\d+)\]")
+_BARE = re.compile(r"(?<![\w.])(\d+)(?![\w]|\.\d)")
+"""A number that is no part of a decimal or a word."""
 
 
 @app.tool(output="raw_corpus_path,tree_path,section_words,summary_words,overwrite->")
@@ -115,7 +117,7 @@ def pageindex_walk(
             print(f"item [{item}]: the answer names no section: {answer[:80]!r}; the likest is taken", file=sys.stderr)
             chosen = [likest(question, entries)]
         leaves = [name for name in nodes if not _node(own, name).children]
-        walked.append(list(dict.fromkeys([*leaves, *(node.id for node in chosen)]))[-most_sections:])
+        walked.append(list(dict.fromkeys([*leaves, *(node.id for node in chosen)]))[:most_sections])
     return {"node_ls": walked, "menu_ls": [menu(own, nodes) for nodes in walked]}
 
 
@@ -149,11 +151,32 @@ def menu(own: Tree, nodes: Sequence[str]) -> str:
 
 
 def named(answer: str, entries: Sequence[Node]) -> list[Node]:
-    """The entries that an answer names, in its order: by number, else by title. Thinking text does not count."""
+    """The entries that an answer names, in its order: by ``[2]``, else by title, else by a number that stands alone.
+
+    Thinking text does not count.
+    """
     text, _ = separated(answer)
-    numbers = [int(number) for number in _NUMBER.findall(text)]
-    chosen = [entries[number - 1] for number in dict.fromkeys(numbers) if 0 < number <= len(entries)]
-    return chosen or [node for node in entries if node.title.lower() in text.lower()]
+    return _numbered(_BRACKETED, text, entries) or _titled(text, entries) or _numbered(_BARE, text, entries)
+
+
+def _numbered(pattern: re.Pattern[str], text: str, entries: Sequence[Node]) -> list[Node]:
+    numbers = dict.fromkeys(map(int, pattern.findall(text)))
+    return [entries[number - 1] for number in numbers if 0 < number <= len(entries)]
+
+
+def _titled(text: str, entries: Sequence[Node]) -> list[Node]:
+    """Those whose whole titles stand there; of two that overlap, the longer."""
+    found = [
+        (match.start(), match.end(), node)
+        for node in entries
+        if node.title and (match := re.search(rf"(?<!\w){re.escape(node.title)}(?!\w)", text, re.IGNORECASE))
+    ]
+    whole = [
+        (start, node)
+        for start, end, node in found
+        if not any(a <= start and end <= b and b - a > end - start for a, b, _ in found)
+    ]
+    return [node for _, node in sorted(whole, key=lambda one: one[0])]
 
 
 def likest(question: str, entries: Sequence[Node]) -> Node:

@@ -14,6 +14,8 @@ import orjson
 from fastmcp.exceptions import ToolError
 from headings import headings
 
+from workbench.mcp.json_lines import read_records, write_whole
+
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 _RULE = re.compile(r"^[*=\-~^\"#\s]+$")
 _FEWEST_WORDS = 25
@@ -80,11 +82,8 @@ def build(corpus: Path, words: int, summary_words: int) -> Tree:
 
 def save(tree: Tree, path: Path) -> None:
     """Keep nodes and the corpus' fingerprint; texts stay where they are."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part")
     kept = {"layout": LAYOUT, "corpus": tree.fingerprint, "nodes": [asdict(node) for node in tree.nodes.values()]}
-    part.write_bytes(orjson.dumps(kept, option=orjson.OPT_INDENT_2))
-    part.replace(path)
+    write_whole(path, lambda part: part.write_bytes(orjson.dumps(kept, option=orjson.OPT_INDENT_2)))
 
 
 def load(path: Path, corpus: Path) -> Tree:
@@ -141,9 +140,16 @@ def _add_document(nodes: dict[str, Node], place: str, name: str, record: Mapping
         end = next((later.start for later in found[number + 1 :] if later.level <= heading.level), len(text))
         _add(nodes, open_[-1][1], heading.title, name, text, heading.start, end, starts)
         open_.append((heading.level, nodes[open_[-1][1]].children[-1]))
-    for leaf in [node for node in nodes.values() if node.id.split(".")[0] == place and not node.children]:
+    for leaf in [node for node in _below(nodes, place) if not node.children]:
         for number, (start, end) in enumerate(_parts(text, leaf.start, leaf.end, words), start=1):
             _add(nodes, leaf.id, f"{leaf.title}, part {number}", name, text, start, end, starts)
+
+
+def _below(nodes: Mapping[str, Node], place: str) -> Iterator[Node]:
+    """A node and all that are below it, in the order of the document."""
+    yield nodes[place]
+    for child in nodes[place].children:
+        yield from _below(nodes, child)
 
 
 def _add(  # noqa: PLR0917 - what a node is
@@ -190,18 +196,11 @@ def _pages(start: int, end: int, starts: Sequence[int]) -> tuple[int, int] | Non
 def _records(corpus: Path) -> tuple[list[dict[str, Any]], str]:
     if not corpus.is_file():
         raise TreeError(f"{corpus}: there is no such corpus (pageindex.raw_corpus_path); build_text_corpus makes one")
-    data = corpus.read_bytes()
     records = []
-    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            record = orjson.loads(line)
-        except orjson.JSONDecodeError as error:
-            raise TreeError(f"{corpus}:{number}: not JSON ({error.msg})") from error
-        if not isinstance(record, dict) or not isinstance(record.get("contents"), str):
+    for number, record in read_records(corpus):
+        if not isinstance(record.get("contents"), str):
             raise TreeError(f"{corpus}:{number}: a document needs the key `contents`")
         records.append(record)
     if not records:
         raise TreeError(f"{corpus}: the corpus holds no documents")
-    return records, hashlib.blake2b(data, digest_size=16).hexdigest()
+    return records, hashlib.blake2b(corpus.read_bytes(), digest_size=16).hexdigest()
