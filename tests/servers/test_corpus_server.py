@@ -20,10 +20,12 @@ W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 FAKE_MINERU = """#!/bin/sh
 # What the real command leaves, for one document: <out>/<stem>/auto/<stem>.md and images/.
 echo "loading model $5 $6"
+test "$6" = bar && { head -c 200000 /dev/zero | tr '\\0' '#' | fold -w 100 | tr '\\n' '\\r'; echo; }
 test "$6" = broken && { echo "no model called broken"; exit 3; }
-mkdir -p "$4/scan/auto/images"
-printf '# Scan\\n\\nThe vault opens at noon.\\n' > "$4/scan/auto/scan.md"
-printf 'jpeg' > "$4/scan/auto/images/a.jpg"
+stem=$(basename "$2" .pdf)
+mkdir -p "$4/$stem/auto/images"
+printf '# Scan\\n\\nThe vault opens at noon.\\n' > "$4/$stem/auto/$stem.md"
+printf 'jpeg' > "$4/$stem/auto/images/a.jpg"
 """
 
 
@@ -191,6 +193,47 @@ async def test_a_word_file_in_its_order(corpus: StdioServer, tmp_path: Path) -> 
         await text_of(corpus, tmp_path / "bad.docx")
 
 
+async def test_a_table_in_a_table_stands_once(corpus: StdioServer, tmp_path: Path) -> None:
+    cell = "<w:tc><w:p><w:r><w:t>{}</w:t></w:r></w:p>{}</w:tc>".format
+    inner = f"<w:tbl><w:tr>{cell('inner', '')}</w:tr></w:tbl>"
+    controlled = f"<w:sdt><w:sdtContent><w:tr>{cell('controlled', '')}</w:tr></w:sdtContent></w:sdt>"
+    body = f"<w:tbl><w:tr>{cell('outer', inner)}{cell('beside', '')}</w:tr>{controlled}</w:tbl>"
+    write_docx(tmp_path / "nested.docx", body)
+    assert await text_of(corpus, tmp_path / "nested.docx") == "outer inner | beside\ncontrolled"
+
+
+async def test_files_that_can_not_be_read_are_skipped(corpus: StdioServer, tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "good.txt").write_text("The ferry leaves at dawn.")
+    write_docx(docs / "deep.docx", "<w:sdt>" * 3000 + "</w:sdt>" * 3000)
+    for name in ("away.txt", "away.docx"):
+        (docs / name).write_text("x")
+        (docs / name).chmod(0)
+    target = str(tmp_path / "docs.jsonl")
+    said = await corpus("build_text_corpus", parse_file_path=str(docs), text_corpus_save_path=target)
+    left_out = said["documents"]["left_out"]
+    assert "deep.docx: its parts lie too deep in each other to be read" in left_out
+    if os.geteuid():  # root reads everything
+        assert {"away.txt: it can't be opened (Permission denied)", "away.docx: it can't be opened (Permission denied)"
+                } <= set(left_out)  # fmt: skip
+
+
+async def test_chunks_do_not_take_the_place_of_their_documents(corpus: StdioServer, tmp_path: Path) -> None:
+    source = tmp_path / "d.jsonl"
+    source.write_text('{"id": "a", "contents": "one two"}\n')
+    options: dict[str, Any] = {"raw_chunk_path": str(source), "chunk_backend": "recursive"}
+    with pytest.raises(ToolError, match="chunk_path is raw_chunk_path"):
+        await corpus("chunk_documents", chunk_path=str(source), chunk_backend_configs={}, **options)
+    assert read(source) == [{"id": "a", "contents": "one two"}]
+    configs = {"recursive": {"min_characters_per_chunk": 12}}
+    result = await corpus.client.call_tool("chunk_documents", {**options, "chunk_backend_configs": configs})
+    assert (result.meta or {})["ragwb"]["warnings"] == [
+        "corpus.chunk_backend_configs.recursive.min_characters_per_chunk is not read: small parts are joined while "
+        "they fit"
+    ]
+
+
 async def test_a_book_in_the_order_of_its_spine(corpus: StdioServer, tmp_path: Path) -> None:
     def page(body: str, head: str = "") -> str:
         return (
@@ -284,8 +327,8 @@ async def test_pages_are_drawn(corpus: StdioServer, tmp_path: Path) -> None:
 
 
 async def test_mineru_is_run_and_collected(corpus: StdioServer, tmp_path: Path) -> None:
-    write_pdf(tmp_path / "scan.pdf", "")
-    parse = {"parse_file_path": str(tmp_path / "scan.pdf"), "mineru_dir": str(tmp_path / "mineru")}
+    write_pdf(tmp_path / "scan [1].pdf", "")
+    parse = {"parse_file_path": str(tmp_path / "scan [1].pdf"), "mineru_dir": str(tmp_path / "mineru")}
     await corpus("mineru_parse", **parse, mineru_extra_params={"backend": "pipeline"})
     assert corpus.progress[0][2] == "loading model --backend pipeline"
     targets = {
@@ -293,8 +336,10 @@ async def test_mineru_is_run_and_collected(corpus: StdioServer, tmp_path: Path) 
         "image_corpus_save_path": str(tmp_path / "out/images.jsonl"),
     }
     await corpus("build_mineru_corpus", **parse, **targets)
+    await corpus("mineru_parse", **parse, mineru_extra_params={"backend": "bar"})
+    assert len(corpus.progress) == 1 + 2000
     [text] = read(tmp_path / "out/texts.jsonl")
-    assert (text["id"], text["contents"]) == ("scan.pdf", "# Scan\n\nThe vault opens at noon.")
+    assert (text["id"], text["contents"]) == ("scan [1].pdf", "# Scan\n\nThe vault opens at noon.")
     [image] = read(tmp_path / "out/images.jsonl")
     assert (tmp_path / "out" / image["image_path"]).read_text() == "jpeg"
     with pytest.raises(ToolError, match=r"mineru ended with 3: loading model --backend broken \| no model called"):

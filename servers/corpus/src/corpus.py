@@ -25,19 +25,21 @@ from documents import Reading, document_files, read_document
 from fastmcp.exceptions import ToolError
 from images import SUFFIXES as PDF
 from images import draw_pages
-from jsonl import WholeFile, read_records
 from mineru import parsed, pictures_of, run_mineru
 
-from workbench.mcp.kit import ToolServer, find_file, output_path
+from workbench.mcp.json_lines import WholeFile, read_records
+from workbench.mcp.kit import MarkedResult, ToolServer, find_file, output_path
 
 app = ToolServer("corpus")
 
 CHUNK_OPTIONS = {
     "token": {"chunk_overlap"},
-    "sentence": {"chunk_overlap", "delim", "min_sentences_per_chunk", "min_characters_per_sentence"},
-    "recursive": {"min_characters_per_chunk"},
+    "sentence": {"chunk_overlap", "delim", "min_sentences_per_chunk"},
+    "recursive": set(),
 }
-"""What chunk_backend_configs may hold. The least lengths need nothing: small parts are joined while they fit."""
+"""What chunk_backend_configs may hold."""
+JOINED = {"min_characters_per_sentence", "min_characters_per_chunk"}
+"""UltraRAG's least lengths: told that they do nothing, for small parts are joined while they fit."""
 _TOLD_EVERY = 200
 """Records between two words about progress."""
 
@@ -134,19 +136,34 @@ async def chunk_documents(  # noqa: PLR0917 - UltraRAG's signature
     chunk_size: int = 256,
     chunk_path: str | None = None,
     use_title: bool = True,
-) -> dict[str, Any]:
+) -> MarkedResult:
     """Cut the records of a corpus into chunks ``{id, doc_id, title, contents, start, end, page}``."""
     find = unit_finder(tokenizer_or_token_counter)
     cut = chunker(chunk_backend, chunk_backend_configs, find, chunk_size)
     source = find_file(raw_chunk_path)
     path = output_path(chunk_path or str(source.with_name(f"{source.stem}_chunks.jsonl")))
-    records = list(read_records(source, "contents", "raw_chunk_path"))
+    if path.resolve() == source.resolve():
+        raise ToolError(f"{path}: corpus.chunk_path is raw_chunk_path; the chunks would take the documents' place")
+    records = list(documents_of(source))
     with WholeFile(path) as target:
         for at in range(0, len(records), _TOLD_EVERY):
             some = records[at : at + _TOLD_EVERY]
             await asyncio.to_thread(write_chunks, target, some, cut, use_title)
             await told(at + len(some), len(records), f"{target.count:,} chunks")
-    return {"chunks": target.count}
+    ignored = sorted(JOINED & set(chunk_backend_configs.get(chunk_backend) or {}))
+    where = f"corpus.chunk_backend_configs.{chunk_backend}"
+    warnings = [f"{where}.{name} is not read: small parts are joined while they fit" for name in ignored]
+    return MarkedResult({"chunks": target.count}, warnings=warnings)
+
+
+def documents_of(source: Path) -> Iterator[dict[str, Any]]:
+    """The records of a corpus of documents. Raises ``ToolError`` with the line."""
+    if not source.is_file():
+        raise ToolError(f"{source}: there is no such file (corpus.raw_chunk_path); build_text_corpus makes one")
+    for number, record in read_records(source):
+        if "contents" not in record:
+            raise ToolError(f"{source}:{number}: a record needs the key `contents`")
+        yield record
 
 
 def write_chunks(target: WholeFile, records: Sequence[Mapping[str, Any]], cut: Cut, use_title: bool) -> None:
@@ -160,9 +177,9 @@ def chunker(backend: str, configs: Mapping[str, Any], find: UnitFinder, size: in
     if backend not in CHUNK_OPTIONS:
         raise ToolError(f"corpus.chunk_backend {backend!r} is not known; use {', '.join(CHUNK_OPTIONS)}")
     options = configs.get(backend) or {}
-    unknown = sorted(set(options) - CHUNK_OPTIONS[backend])
+    unknown = sorted(set(options) - CHUNK_OPTIONS[backend] - JOINED)
     if unknown:
-        known = ", ".join(sorted(CHUNK_OPTIONS[backend]))
+        known = ", ".join(sorted(CHUNK_OPTIONS[backend])) or "no options"
         raise ToolError(f"corpus.chunk_backend_configs.{backend} knows {known}; found {', '.join(unknown)}")
     overlap = int(options.get("chunk_overlap", 0))
     if size < 1 or not 0 <= overlap < size:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import glob
 import os
+import re
 import shutil
 import signal
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,9 @@ from fastmcp.exceptions import ToolError
 
 COMMAND = "mineru"
 PICTURES = (".jpg", ".jpeg", ".png")
+_LINE_END = re.compile(rb"[\r\n]+")
+_LONGEST_LINE = 1 << 16
+"""Bytes of a line that are kept until it ends."""
 _LAST_LINES = 5
 """Of its output, in a message."""
 
@@ -39,11 +44,9 @@ async def run_mineru(
     last: deque[str] = deque(maxlen=_LAST_LINES)
     try:
         assert process.stdout is not None
-        async for line in process.stdout:
-            text = line.decode("utf-8", "replace").rstrip()
-            if text:
-                last.append(text)
-                await tell(text)
+        async for text in _lines(process.stdout):
+            last.append(text)
+            await tell(text)
         code = await process.wait()
     except BaseException:
         _end(process)
@@ -52,10 +55,23 @@ async def run_mineru(
         raise ToolError(f"mineru ended with {code}: " + " | ".join(last))
 
 
+async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[str]:
+    """What it says, without blank lines. A progress bar writes one line over and over, each a line here."""
+    rest = b""
+    while chunk := await stream.read(1 << 16):
+        *whole, rest = _LINE_END.split(rest + chunk)
+        for line in whole:
+            if text := line.decode("utf-8", "replace").strip():
+                yield text
+        rest = rest[-_LONGEST_LINE:]
+    if text := rest.decode("utf-8", "replace").strip():
+        yield text
+
+
 def parsed(folder: Path, stems: Mapping[str, Path]) -> Iterator[tuple[Path, Path | None]]:
     """For each document its Markdown: ``<stem>/<method>/<stem>.md``, newest first; None where there is none."""
     for stem, document in stems.items():
-        found = sorted((folder / stem).glob(f"*/{stem}.md"), key=lambda file: -file.stat().st_mtime)
+        found = sorted((folder / stem).glob(f"*/{glob.escape(stem)}.md"), key=lambda file: -file.stat().st_mtime)
         yield document, found[0] if found else None
 
 

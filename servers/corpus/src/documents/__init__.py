@@ -73,7 +73,13 @@ def unreadable(path: Path) -> str:
 def read_document(path: Path) -> Reading:
     """The text of one document, lines ending in a plain newline. Raises ``DocumentError``."""
     module, _, name = READERS[path.suffix.lower()].partition(":")
-    reading: Reading = getattr(importlib.import_module(module), name)(path)
+    read = getattr(importlib.import_module(module), name)
+    try:
+        reading: Reading = read(path)
+    except OSError as error:
+        raise DocumentError(f"{path}: it can't be opened ({error.strerror or error})") from error
+    except RecursionError as error:
+        raise DocumentError(f"{path}: its parts lie too deep in each other to be read") from error
     if not reading.text.strip():
         raise DocumentError(f"{path}: no text in it")
     return reading

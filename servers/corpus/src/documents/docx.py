@@ -18,6 +18,8 @@ _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _LARGEST = 500 << 20
 """Bytes of text that are unpacked: a zip of a few kilobytes can hold far more."""
+_AROUND = tuple(f"{_W}{name}" for name in ("sdt", "sdtContent", "customXml", "ins", "moveTo"))
+"""What may stand around rows and cells."""
 _BREAKS = {f"{_W}tab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
 
 
@@ -29,8 +31,9 @@ def read(path: Path) -> Reading:
             if entry.file_size > _LARGEST:
                 raise DocumentError(f"{path}: its text would be {entry.file_size:,} bytes; that is refused")
             body = ElementTree.fromstring(archive.read(entry)).find(f"{_W}body")
-    except (zipfile.BadZipFile, KeyError, ElementTree.ParseError, NotImplementedError, RuntimeError, OSError) as error:
-        locked = path.read_bytes()[:8] == bytes.fromhex("d0cf11e0a1b11ae1")
+    except (zipfile.BadZipFile, KeyError, ElementTree.ParseError, NotImplementedError, RuntimeError) as error:
+        with path.open("rb") as file:
+            locked = file.read(8) == bytes.fromhex("d0cf11e0a1b11ae1")
         reason = "locked by a password, or an old .doc under another name" if locked else f"not readable ({error})"
         raise DocumentError(f"{path}: {reason}; open it in a word processor and save it as .docx") from error
     return Reading(tidied("\n\n".join(_blocks(body)) if body is not None else ""))
@@ -70,10 +73,20 @@ def _runs(element: ElementTree.Element, boxes: list[ElementTree.Element]) -> Ite
 
 
 def _rows(table: ElementTree.Element) -> Iterator[str]:
-    for row in table.iter(f"{_W}tr"):
-        cells = [" ".join(" ".join(_blocks(cell)).split()) for cell in row.findall(f"{_W}tc") if not _continues(cell)]
+    for row in _direct(table, f"{_W}tr"):
+        whole = (cell for cell in _direct(row, f"{_W}tc") if not _continues(cell))
+        cells = [" ".join(" ".join(_blocks(cell)).split()) for cell in whole]
         if any(cells):
             yield " | ".join(cells)
+
+
+def _direct(parent: ElementTree.Element, tag: str) -> Iterator[ElementTree.Element]:
+    """A table's own rows, a row's own cells, also those in content controls; not those of a table in a cell."""
+    for child in parent:
+        if child.tag == tag:
+            yield child
+        elif child.tag in _AROUND:
+            yield from _direct(child, tag)
 
 
 def _continues(cell: ElementTree.Element) -> bool:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from fastmcp.exceptions import ToolError
 
 from documents import DocumentError, Reading
 from documents.layout import Block, in_reading_order, is_running_text, joined, one_block, paragraph
@@ -24,9 +27,16 @@ _FEWEST = 3
 
 def read(path: Path) -> Reading:
     """Raises ``DocumentError`` for a document that is locked, damaged or holds no text."""
+    with opened(path) as (document, pymupdf):
+        return _reading(path, document, pymupdf)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[tuple[Any, Any]]:
+    """The document by PyMuPDF, and that library. Raises ``DocumentError``, also for what goes wrong meanwhile."""
     try:
         pymupdf = need("pymupdf", f"{path}: a reader of {path.suffix} files (PyMuPDF, AGPL-3.0)", "ragwb[pdf]")
-    except Exception as error:
+    except ToolError as error:
         raise DocumentError(str(error)) from error
     # Its library prints to stdout and stderr otherwise.
     pymupdf.TOOLS.mupdf_display_errors(False)
@@ -36,8 +46,8 @@ def read(path: Path) -> Reading:
         with pymupdf.open(path) as document:
             if document.needs_pass:
                 raise DocumentError(f"{path}: locked by a password; save it without one")
-            return _reading(path, document, pymupdf)
-    except (RuntimeError, ValueError, OSError) as error:
+            yield document, pymupdf
+    except (RuntimeError, ValueError) as error:
         raise DocumentError(f"{path}: damaged, or not a {path.suffix} file ({error})") from error
 
 
