@@ -214,6 +214,15 @@ def _choosy(handler: _Handler, body: dict[str, Any], count: int) -> None:
         handler.stream([f"re {said(body)}"])
 
 
+def _chooser(handler: _Handler, body: dict[str, Any], count: int) -> None:
+    """Says again what is asked of a text, "Is it THIS?"; refuses some, as a filter does."""
+    text = said(body).partition("Is it ")[2].partition("?")[0]
+    if text == "bad":
+        handler.error(400, "The content was filtered.", "content_filter")
+    else:
+        handler.message(text)
+
+
 def _broke(handler: _Handler, body: dict[str, Any], count: int) -> None:
     """Its credit ends with the third request, until the fifth."""
     if 3 <= count <= 4:
@@ -259,6 +268,7 @@ _CHAT: dict[str, Behaviour] = {
     "missing": lambda handler, body, count: handler.error(404, "No such model."),
     "echo": lambda handler, body, count: handler.stream([said(body)]),
     "choosy": _choosy,
+    "chooser": _chooser,
     "broke": _broke,
     "half": _half,
     "always-half": lambda handler, body, count: handler.stream(["It is Gul"], reason=None),
