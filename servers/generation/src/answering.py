@@ -45,6 +45,13 @@ class Handling:
                 raise GenerationError(
                     f"generation.backend_configs.common.{name} is {' or '.join(choices)}, not {given[name]!r}"
                 )
+        if not isinstance(given.get("cache", ""), str):
+            raise GenerationError(f"generation.backend_configs.common.cache is a file, not {given['cache']!r}")
+        deadline = given.get("deadline")
+        if deadline is not None and (
+            not isinstance(deadline, int | float) or isinstance(deadline, bool) or deadline <= 0
+        ):
+            raise GenerationError(f"generation.backend_configs.common.deadline is seconds above 0, not {deadline!r}")
         return cls(**given)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from answer import Answer
@@ -29,6 +29,9 @@ class Backend(ABC):
     """Whether the model is in this process, and its memory with it."""
     identity = ""
     """Names the model and where it is: answers of another one are other answers."""
+
+    warnings: Sequence[str] = ()
+    """What the user should know of the settings that it was made with."""
 
     async def prepare(self, on_progress: OnProgress) -> None:  # noqa: B027 - most need nothing
         """Get ready for the first conversation. Raises ``GenerationError``."""

@@ -44,7 +44,7 @@ async def generation_init(
     sampling_params: dict[str, Any],
     extra_params: dict[str, Any] | None = None,
     backend: str = "llama_cpp",
-) -> None:
+) -> MarkedResult:
     """Load a local model, or set up the client of an endpoint."""
     global model  # noqa: PLW0603 - the one thing this server holds
     await shut_down(endpoints_too=True)
@@ -57,6 +57,7 @@ async def generation_init(
         model = Model(loaded, options, handling)
     except GenerationError as error:
         raise ToolError(str(error)) from error
+    return MarkedResult({}, warnings=loaded.warnings)
 
 
 @app.tool(output="prompt_ls,system_prompt->ans_ls")
