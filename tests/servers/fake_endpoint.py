@@ -46,12 +46,26 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing."""
 
+    def do_GET(self) -> None:
+        """The models, as vLLM lists them; and what llama.cpp's server says of itself."""
+        if self.path.endswith("/models"):
+            vllm = {"id": "window", "max_model_len": 100}
+            self.answer(200, {"data": [vllm, {"id": "props", "owned_by": "llamacpp"}]})
+        elif self.path == "/props":
+            self.answer(200, {"default_generation_settings": {"n_ctx": 60}})
+        else:
+            self.answer(404, {"detail": "Not Found"})
+
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         model = body["model"]
         self.endpoint.seen[model] += 1
         self.endpoint.bodies.append(body)
         self.streams = bool(body.get("stream"))
+        if self.path == "/tokenize":
+            words = sum(len(message["content"].split()) for message in body["messages"])
+            self.answer(200, {"count": words, "max_model_len": 100})
+            return
         if self.path.endswith("/embeddings"):
             self._embeddings(body)
             return

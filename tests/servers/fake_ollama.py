@@ -48,6 +48,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path == "/api/show":
+            self._lines({"parameters": 'stop "<|end|>"\nnum_ctx    64' if body["model"] == "smol" else ""})
+            return
         self.ollama.bodies.append((self.path, body))
         if self.path == "/api/pull":
             if body["model"] == "none":

@@ -30,6 +30,8 @@ class Backend(ABC):
     identity = ""
     """Names the model and where it is: answers of another one are other answers."""
 
+    context_tokens: int | None = None
+    """How many tokens prompt and answer have together, of a model that counts them itself."""
     warnings: Sequence[str] = ()
     """What the user should know of the settings that it was made with."""
 

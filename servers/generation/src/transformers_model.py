@@ -34,6 +34,7 @@ class TransformersModel(Backend):
         self._options = _generation_options(options)
         self._seed = options.get("seed")
         self.identity = identity
+        self.context_tokens = getattr(model.config, "max_position_embeddings", None)
 
     async def answer(self, messages: Messages, label: str, schema: Schema | None, on_token: OnToken | None) -> Answer:
         if schema is not None:
@@ -43,7 +44,7 @@ class TransformersModel(Backend):
             raise GenerationError("the model was shut down", stops_all=True)
         encoded = self._encoded(messages)
         count = int(encoded["input_ids"].shape[1])
-        fitting = getattr(self._model.config, "max_position_embeddings", None)
+        fitting = self.context_tokens
         if fitting is not None and count >= fitting:
             raise TooLong(f"the prompt has {count} tokens and the model's context holds {fitting}", count, fitting)
         tokens: list[int] = []
