@@ -38,6 +38,11 @@ def give(questions: list[str]):
     return {"q_ls": questions}
 
 
+@app.tool(output="q_ls->q_ls")
+def way(q_ls: list[str]):
+    return {"q_ls": [{"data": q, "state": q} for q in q_ls]}
+
+
 @app.tool(output="q_ls->ans_ls")
 def answer(q_ls: list[str]):
     return {"ans_ls": [f"re {q}" for q in q_ls]}
@@ -78,6 +83,17 @@ async def test_all_items_are_saved_after_the_run(ragwb_pipeline: PipelineRunner,
     assert saved.bound.arguments() == {"user_id": "default", "q_ls": ["a", "b"], "ans_ls": ["re a", "re b"]}
     [step] = [step for step in prepare(project / "p.yaml").pipeline.tool_steps() if step.is_implied]
     assert step.position.line == 3, "it stands at the line of its server"
+
+
+async def test_items_that_have_no_answer_are_left_out(ragwb_pipeline: PipelineRunner, project: Path) -> None:
+    """Only one branch answers: what it did is saved all the same."""
+    branch = "- branch: {router: [lab.way], branches: {a: [lab.answer], b: []}}\n"
+    run = await ragwb_pipeline(written(project, HEAD + "- notes.get_global_memory\n" + branch))
+    run.assert_finished()
+    [saved] = run.visits("notes.save_memory")
+    assert saved.bound is not None
+    assert saved.items == (0,)
+    assert saved.bound.arguments() == {"user_id": "default", "q_ls": ["a"], "ans_ls": ["re a"]}
 
 
 async def test_a_save_that_fails_is_told_and_fails_no_run(ragwb_pipeline: PipelineRunner, project: Path) -> None:

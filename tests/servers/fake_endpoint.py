@@ -22,12 +22,26 @@ Part = Callable[[dict[str, Any]], str | dict[str, Any]]
 class _Handler(Handler):
     owner: FakeEndpoint
 
+    def do_GET(self) -> None:
+        """The models, as vLLM lists them; and what llama.cpp's server says of itself."""
+        if self.path.endswith("/models"):
+            vllm = {"id": "window", "max_model_len": 100}
+            self.answer(200, {"data": [vllm, {"id": "props", "owned_by": "llamacpp"}]})
+        elif self.path == "/props":
+            self.answer(200, {"default_generation_settings": {"n_ctx": 60}})
+        else:
+            self.answer(404, {"detail": "Not Found"})
+
     def do_POST(self) -> None:
         body = self.body()
         model = body["model"]
         self.owner.seen[model] += 1
         self.owner.bodies.append(body)
         self.streams = bool(body.get("stream"))
+        if self.path == "/tokenize":
+            words = sum(len(message["content"].split()) for message in body["messages"])
+            self.answer(200, {"count": words, "max_model_len": 100})
+            return
         if self.path.endswith("/embeddings"):
             self._embeddings(body)
             return
@@ -203,6 +217,15 @@ def _choosy(handler: _Handler, body: dict[str, Any], count: int) -> None:
         handler.stream([f"re {said(body)}"])
 
 
+def _chooser(handler: _Handler, body: dict[str, Any], count: int) -> None:
+    """Says again what is asked of a text, "Is it THIS?"; refuses some, as a filter does."""
+    text = said(body).partition("Is it ")[2].partition("?")[0]
+    if text == "bad":
+        handler.error(400, "The content was filtered.", "content_filter")
+    else:
+        handler.message(text)
+
+
 def _broke(handler: _Handler, body: dict[str, Any], count: int) -> None:
     """Its credit ends with the third request, until the fifth."""
     if 3 <= count <= 4:
@@ -249,6 +272,7 @@ _CHAT: dict[str, Behaviour] = {
     "missing": lambda handler, body, count: handler.error(404, "No such model."),
     "echo": lambda handler, body, count: handler.stream([said(body)]),
     "choosy": _choosy,
+    "chooser": _chooser,
     "broke": _broke,
     "half": _half,
     "always-half": lambda handler, body, count: handler.stream(["It is Gul"], reason=None),

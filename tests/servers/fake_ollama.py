@@ -20,6 +20,9 @@ class _Handler(Handler):
 
     def do_POST(self) -> None:
         body = self.body()
+        if self.path == "/api/show":
+            self._lines({"parameters": 'stop "<|end|>"\nnum_ctx    64' if body["model"] == "smol" else ""})
+            return
         self.owner.bodies.append((self.path, body))
         if self.path == "/api/pull":
             if body["model"] == "none":

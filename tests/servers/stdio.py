@@ -38,11 +38,19 @@ class StdioServer:
 
 
 @asynccontextmanager
-async def running(name: str, project: Path, **environment: str) -> AsyncIterator[StdioServer]:
-    """The server ``servers/<name>`` with ``project`` as project folder and place for what it writes."""
+async def running(name: str, project: Path, *, model: Any = None, **environment: str) -> AsyncIterator[StdioServer]:
+    """The server ``servers/<name>`` with ``project`` as project folder and place for what it writes.
+
+    ``model`` answers what the server asks of the client's model: prompt -> text.
+    """
+
+    async def sample(messages: Any, *_: Any) -> str:
+        return str(model(messages[0].content.text))
+
     script = ROOT / "servers" / name / "src" / f"{name}.py"
     log = project / f"{name}.log"
     env = {**os.environ, "RAGWB_PROJECT": str(project), "RAGWB_OUTPUT": str(project), **environment}
     transport = StdioTransport(sys.executable, [str(script)], env=env, cwd=str(project), keep_alive=False, log_file=log)
-    async with Client(transport) as client:
+    asks: dict[str, Any] = {"sampling_handler": sample, "mode": "legacy"} if model is not None else {}
+    async with Client(transport, **asks) as client:
         yield StdioServer(client, project, log)

@@ -44,13 +44,14 @@ def test_a_box_that_is_not_closed_keeps_every_letter(answer: str, text: str) -> 
     assert (extract.text, extract.closed) == (text, False)
 
 
-async def test_an_open_box_is_told_with_its_item(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_an_open_box_is_told_with_its_item() -> None:
     async with Client(custom.app) as client:
         result = await client.call_tool(
             "output_extract_from_boxed", {"ans_ls": ["a", r"\boxed{1"]}, meta={"items": [4, 7]}
         )
     assert result.structured_content == {"pred_ls": ["a", "1"]}
-    assert "item [7]: the box is not closed" in capsys.readouterr().err
+    assert result.meta is not None
+    assert result.meta["ragwb"]["warnings"] == ["[7] the box is not closed; taken up to the end: '1'"]
 
 
 @pytest.mark.parametrize(
@@ -117,7 +118,7 @@ def test_first_sentences_and_final_answers(answer: str, sentence: str, final: st
     assert custom.ircot_extract_ans([answer]) == {"pred_ls": [final]}
 
 
-async def test_search_o1_keeps_its_placeholder_to_itself(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_search_o1_keeps_its_placeholder_to_itself() -> None:
     answers = [
         'think <|begin_search_query|> "north\n light" <|end_search_query|>',
         r"done \boxed{Marrow}",
@@ -132,17 +133,19 @@ async def test_search_o1_keeps_its_placeholder_to_itself(capsys: pytest.CaptureF
 
         histories = await call("search_o1_init_list", q_ls=["q1", "q2", "q3"])
         assert histories["total_subq_list"] == [["<PAD>"]] * 3
-        queries = await call("search_o1_query_extract", ans_ls=answers)
-        assert queries == {"extract_query_list": ["north light", "", ""]}
-        assert "item [2]: a search query was begun and not ended" in capsys.readouterr().err
+        told = await client.call_tool("search_o1_query_extract", {"ans_ls": answers})
+        queries = {"extract_query_list": ["north light", "", ""]}
+        assert told.structured_content == queries
+        assert told.meta is not None
+        assert told.meta["ragwb"]["warnings"][0].startswith("[2] a search query was begun and not ended")
         reasons = await call("search_o1_reasoning_extract", ans_ls=answers)
         assert reasons["extract_reason_list"] == ["think ", r"done \boxed{Marrow}", ""]
         del histories["total_final_info_list"]
         combined = await call("search_o1_combine_list", **histories, **queries, **reasons)
         assert combined["total_subq_list"] == [["north light"], ["<PAD>"], ["<PAD>"]]
-        told = await call("search_o1_extract_final_information", ans_ls=["x **Final Information**\n it shines ", "no"])
-        assert told["extract_final_infor_list"] == ["**Final Information**\nit shines", ""]
-        info = await call("search_o1_combine_final_information", total_final_info_list=[["a"], ["<PAD>"]], **told)
+        last = await call("search_o1_extract_final_information", ans_ls=["x **Final Information**\n it shines ", "no"])
+        assert last["extract_final_infor_list"] == ["**Final Information**\nit shines", ""]
+        info = await call("search_o1_combine_final_information", total_final_info_list=[["a"], ["<PAD>"]], **last)
         assert info["total_final_info_list"] == [["a", "**Final Information**\nit shines"], ["<PAD>"]]
 
 

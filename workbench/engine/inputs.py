@@ -122,8 +122,8 @@ def _items(
     branch: str | None,
 ) -> Items | Skip | None:
     """The items that a step works on: those of its branch, or at root those for which its lists are set."""
-    if binding.is_router:
-        return _router_items(pool, item_lists, branch_items)
+    if binding.is_router or (binding.step.is_implied and item_lists):
+        return _complete_items(pool, item_lists, branch_items)
     if branch_items is not None:
         for variable in item_lists:
             lacking = [item for item in branch_items if item in variable.unset]
@@ -144,10 +144,10 @@ def _items(
     return items
 
 
-def _router_items(pool: VariablePool, item_lists: list[Variable], branch_items: Items | None) -> Items | Skip:
-    """A router gets the items of its own branch for which its lists are set."""
+def _complete_items(pool: VariablePool, item_lists: list[Variable], branch_items: Items | None) -> Items | Skip:
+    """A router, and the step that saves after a run, get the items of their branch for which all lists are set."""
     if pool.count is None:
-        return Skip("there are no items to route yet")
+        return Skip("there are no items yet")
     unset = frozenset[int]().union(*(variable.unset for variable in item_lists))
     candidates = branch_items if branch_items is not None else pool.alive(all_items(pool.count))
     items = tuple(item for item in candidates if item not in unset) if unset else candidates

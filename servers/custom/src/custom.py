@@ -11,7 +11,7 @@ import survey_actions
 from boxed import last_boxed
 from citations import CitationRegistry, numbered
 from fastmcp.exceptions import ToolError
-from items import as_list, columns, merged, note
+from items import Notes, as_list, columns, merged, noted
 from search_tags import R1_SEARCHER, SEARCH, last_query
 from sentences import final_answer, first_sentence
 from survey import NONE_YET, OUTLINE, Section, SurveyUnreadable, markdown, next_unwritten, read_survey, section_at
@@ -20,7 +20,7 @@ from survey_passages import FOR_A_SECTION, FOR_THE_PLAN, chosen, listed, with_ke
 from survey_state import DONE, NOTHING, SurveyState
 from survey_state import SEARCH as SEARCHING
 
-from workbench.mcp.kit import ToolServer, check_lengths, item_numbers
+from workbench.mcp.kit import MarkedResult, ToolServer, check_lengths, item_numbers
 
 app = ToolServer("custom")
 citations, survey_citations = CitationRegistry(), CitationRegistry()
@@ -28,13 +28,15 @@ _ANSWER = re.compile(r"<answer>(.*?)</answer>", re.DOTALL)
 
 
 @app.tool(output="ans_ls->pred_ls")
-def output_extract_from_boxed(ans_ls: list[str]) -> dict[str, list[str]]:
+def output_extract_from_boxed(ans_ls: list[str]) -> MarkedResult:
     r"""The content of each answer's last ``\boxed{}``, or the whole answer where there is no box."""
     extracts = [last_boxed(answer) for answer in ans_ls]
-    for item, extract in zip(item_numbers(len(extracts)), extracts, strict=True):
-        if not extract.closed:
-            note(item, f"the box is not closed; taken up to the end: {extract.text!r}")
-    return {"pred_ls": [extract.text for extract in extracts]}
+    notes = [
+        (item, f"the box is not closed; taken up to the end: {extract.text!r}")
+        for item, extract in zip(item_numbers(len(extracts)), extracts, strict=True)
+        if not extract.closed
+    ]
+    return MarkedResult({"pred_ls": [extract.text for extract in extracts]}, warnings=noted(notes))
 
 
 @app.tool(output="temp_psg,ret_psg->ret_psg")
@@ -111,12 +113,15 @@ def search_o1_combine_list(
 
 
 @app.tool(output="ans_ls->extract_query_list")
-def search_o1_query_extract(ans_ls: list[str]) -> dict[str, list[str]]:
+def search_o1_query_extract(ans_ls: list[str]) -> MarkedResult:
     """The last query of each answer, or nothing."""
-    for item, answer in zip(item_numbers(len(ans_ls)), ans_ls, strict=True):
-        if search_o1.is_cut_off(answer):
-            note(item, "a search query was begun and not ended; it is left out")
-    return {"extract_query_list": [search_o1.asked_query(answer) for answer in ans_ls]}
+    notes = [
+        (item, "a search query was begun and not ended; it is left out")
+        for item, answer in zip(item_numbers(len(ans_ls)), ans_ls, strict=True)
+        if search_o1.is_cut_off(answer)
+    ]
+    queries = [search_o1.asked_query(answer) for answer in ans_ls]
+    return MarkedResult({"extract_query_list": queries}, warnings=noted(notes))
 
 
 @app.tool(output="ans_ls->extract_reason_list")
@@ -203,13 +208,15 @@ def surveycpm_state_init(instruction_ls: list[str]) -> dict[str, list[Any]]:
 
 
 @app.tool(output="response_ls,surveycpm_hard_mode->keywords_ls,parsed_ls")
-def surveycpm_parse_search_response(response_ls: list[str], surveycpm_hard_mode: bool = True) -> dict[str, list[Any]]:
+def surveycpm_parse_search_response(response_ls: list[str], surveycpm_hard_mode: bool = True) -> MarkedResult:
     """What each item searches for: items x keywords; none where the answer can't be read."""
+    notes: Notes = []
     found = [
-        attempted(item, lambda answer=answer: survey_actions.keywords(answer, is_strict=surveycpm_hard_mode))
+        attempted(item, notes, lambda answer=answer: survey_actions.keywords(answer, is_strict=surveycpm_hard_mode))
         for item, answer in zip(item_numbers(len(response_ls)), response_ls, strict=True)
     ]
-    return {"keywords_ls": [words or [] for words in found], "parsed_ls": [words is not None for words in found]}
+    outputs = {"keywords_ls": [words or [] for words in found], "parsed_ls": [words is not None for words in found]}
+    return MarkedResult(outputs, warnings=noted(notes))
 
 
 @app.tool(output="ret_psg_ls->retrieved_info_ls")
@@ -238,18 +245,20 @@ def surveycpm_process_passages_with_citation(
 @app.tool(output="response_ls,survey_ls,instruction_ls,surveycpm_hard_mode->survey_ls,cursor_ls,parsed_ls")
 def surveycpm_after_init_plan(
     response_ls: list[str], survey_ls: list[str], instruction_ls: list[str], surveycpm_hard_mode: bool = True
-) -> dict[str, list[Any]]:
+) -> MarkedResult:
     """The outline that each item planned; where it can't be read, all stays as it was."""
     check_lengths(response_ls=response_ls, survey_ls=survey_ls, instruction_ls=instruction_ls)
-    after = []
+    after: list[tuple[Any, ...]] = []
+    notes: Notes = []
     lists = (response_ls, survey_ls, instruction_ls)
     for item, answer, survey, instruction in zip(item_numbers(len(response_ls)), *lists, strict=True):
         planned = attempted(
             item,
+            notes,
             lambda a=answer, i=instruction: survey_actions.plan(a, i, is_strict=surveycpm_hard_mode),
         )
         after.append((as_text(planned), next_unwritten(planned), True) if planned else (survey, OUTLINE, False))
-    return columns(after, "survey_ls", "cursor_ls", "parsed_ls")
+    return MarkedResult(columns(after, "survey_ls", "cursor_ls", "parsed_ls"), warnings=noted(notes))
 
 
 @app.tool(
@@ -262,7 +271,7 @@ def surveycpm_after_write(  # noqa: PLR0917 - the dialect's signature
     instruction_ls: list[str],
     retrieved_info_ls: list[str],
     surveycpm_hard_mode: bool = True,
-) -> dict[str, list[Any]]:
+) -> MarkedResult:
     """Each survey with the section that was written; where it can't be used, all stays as it was."""
     lists = (response_ls, survey_ls, cursor_ls, instruction_ls, retrieved_info_ls)
     check_lengths(
@@ -270,10 +279,12 @@ def surveycpm_after_write(  # noqa: PLR0917 - the dialect's signature
             zip(("response_ls", "survey_ls", "cursor_ls", "instruction_ls", "retrieved_info_ls"), lists, strict=True)
         )
     )
-    after = []
+    after: list[tuple[Any, ...]] = []
+    notes: Notes = []
     for item, answer, survey, cursor, instruction, known in zip(item_numbers(len(response_ls)), *lists, strict=True):
         content = attempted(
             item,
+            notes,
             lambda a=answer, i=instruction, k=known: survey_actions.text(a, i, k, is_strict=surveycpm_hard_mode),
         )
         tree = survey_of(item, survey)
@@ -283,7 +294,7 @@ def surveycpm_after_write(  # noqa: PLR0917 - the dialect's signature
             continue
         section["content"] = content
         after.append((as_text(tree), next_unwritten(tree), True))
-    return columns(after, "survey_ls", "cursor_ls", "parsed_ls")
+    return MarkedResult(columns(after, "survey_ls", "cursor_ls", "parsed_ls"), warnings=noted(notes))
 
 
 @app.tool(
@@ -295,17 +306,18 @@ def surveycpm_after_extend(
     cursor_ls: list[str | None],
     instruction_ls: list[str],
     surveycpm_hard_mode: bool = True,
-) -> dict[str, list[Any]]:
+) -> MarkedResult:
     """Each survey with the parts that a section was given, if any."""
     lists = (response_ls, survey_ls, cursor_ls, instruction_ls)
     check_lengths(**dict(zip(("response_ls", "survey_ls", "cursor_ls", "instruction_ls"), lists, strict=True)))
-    after = []
+    after: list[tuple[Any, ...]] = []
+    notes: Notes = []
     for item, answer, survey, cursor, instruction in zip(item_numbers(len(response_ls)), *lists, strict=True):
         tree = survey_of(item, survey)
         try:
             found = survey_actions.extension(answer, tree, cursor, instruction, is_strict=surveycpm_hard_mode)
         except survey_actions.BadAction as error:
-            note(item, str(error))
+            notes.append((item, str(error)))
             after.append((survey, cursor, NONE_YET, False))
             continue
         if found is None:
@@ -316,7 +328,9 @@ def surveycpm_after_extend(
         assert section is not None  # the action was held against the survey
         section["sections"] = parts
         after.append((as_text(tree), next_unwritten(tree), "extended", True))
-    return columns(after, "survey_ls", "cursor_ls", "extend_result_ls", "parsed_ls")
+    return MarkedResult(
+        columns(after, "survey_ls", "cursor_ls", "extend_result_ls", "parsed_ls"), warnings=noted(notes)
+    )
 
 
 @app.tool(
@@ -371,12 +385,12 @@ def surveycpm_format_output(survey_ls: list[str], instruction_ls: list[str]) -> 
 # ---- what the tools share
 
 
-def attempted(item: int, read: Callable[[], Any]) -> Any:
-    """What an answer says; None, and the reason noted, where it can't be read."""
+def attempted(item: int, notes: Notes, read: Callable[[], Any]) -> Any:
+    """What an answer says; None, and the reason in the notes, where it can't be read."""
     try:
         return read()
     except survey_actions.BadAction as error:
-        note(item, str(error))
+        notes.append((item, str(error)))
         return None
 
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 from workbench.mcp.kit import check_lengths
+
+Notes = list[tuple[int, str]]
+"""Items, by their numbers in the run, and what is to be said of each."""
+
+_NAMED = 20
+"""Of how many items something is said."""
 
 
 def merged(temp_psg: Sequence[Any], ret_psg: Sequence[Any]) -> list[list[Any]]:
@@ -25,6 +30,8 @@ def columns(rows: Sequence[tuple[Any, ...]], *names: str) -> dict[str, list[Any]
     return {name: [row[number] for row in rows] for number, name in enumerate(names)}
 
 
-def note(item: int, message: str) -> None:
-    """Say something of one item on stderr, by its number in the run."""
-    print(f"item [{item}]: {message}", file=sys.stderr)
+def noted(notes: Notes) -> list[str]:
+    """What is to be said of items, as warnings of a result."""
+    said = [f"[{item}] {message}" for item, message in notes[:_NAMED]]
+    more = [f"and {len(notes) - _NAMED} more"] if len(notes) > _NAMED else []
+    return ["; ".join([*said, *more])] if said else []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -13,16 +12,19 @@ import judged
 from bootstrap import interval
 from fastmcp import Context
 from fastmcp.exceptions import ToolError
-from judge import Judge, each
+from judge import Judge
 from scores import METRICS
 from trec import Run, Scores, measured, read_qrels, read_run, tied_at_the_top
 
 from workbench.cases.answer_scores import as_golds, as_texts
 from workbench.cases.permutation import RESAMPLES, paired_test
-from workbench.mcp.kit import ToolServer, check_lengths, find_file, output_path
+from workbench.mcp.client_model import Unclear, each
+from workbench.mcp.kit import MarkedResult, ToolServer, check_lengths, find_file, item_numbers, output_path
 
 app = ToolServer("evaluation")
 _SIGNIFICANT = 0.05
+NAMED = 20
+"""How many items a warning names."""
 
 EvalRes = dict[str, dict[str, Any]]
 """``{"eval_res": {...}}``: for each metric the scores per item and ``avg_<metric>``; ``path`` is their file."""
@@ -42,12 +44,12 @@ def evaluate(pred_ls: list[Any], gt_ls: list[Any], metrics: list[str] | None, sa
 @app.tool(output="run_path,qrels_path,ir_metrics,ks,save_path->eval_res", whole=("eval_res",))
 def evaluate_trec(
     run_path: str, qrels_path: str, metrics: list[str] | None, ks: list[int] | None, save_path: str
-) -> EvalRes:
+) -> MarkedResult:
     """How good a ranking is, for each query that has judgements and was ranked."""
     qrels, run = read_qrels(str(find_file(qrels_path))), read_run(str(find_file(run_path)))
     scores = measured(qrels, run, metrics, ks)
-    say_of_rankings(qrels, {run_path: run})
-    return kept({**_by_query(scores), "intervals": {n: interval([*s.values()]) for n, s in scores.items()}}, save_path)
+    results = {**_by_query(scores), "intervals": {n: interval([*s.values()]) for n, s in scores.items()}}
+    return MarkedResult(kept(results, save_path), warnings=said_of_rankings(qrels, {run_path: run}))
 
 
 @app.tool(
@@ -63,14 +65,13 @@ def evaluate_trec_pvalue(  # noqa: PLR0917 - the dialect's signature
     n_resamples: int | None,
     save_path: str,
     seed: int = 0,
-) -> EvalRes:
+) -> MarkedResult:
     """Whether one ranking is better than another: means, and a paired permutation test for each metric.
 
     A query that only one of them ranked counts 0 for the other.
     """
     qrels = read_qrels(str(find_file(qrels_path)))
     new, old = (read_run(str(find_file(path))) for path in (run_new_path, run_old_path))
-    say_of_rankings(qrels, {run_new_path: new, run_old_path: old})
     after, before = (measured(qrels, run, metrics, ks) for run in (new, old))
     results: dict[str, Any] = {}
     for name in after:
@@ -85,22 +86,26 @@ def evaluate_trec_pvalue(  # noqa: PLR0917 - the dialect's signature
             "p": tested.p,
             "is_significant": tested.p < _SIGNIFICANT,
         }
-    return kept({**results, "resamples": n_resamples or RESAMPLES, "seed": seed}, save_path)
+    said = said_of_rankings(qrels, {run_new_path: new, run_old_path: old})
+    return MarkedResult(
+        kept({**results, "resamples": n_resamples or RESAMPLES, "seed": seed}, save_path), warnings=said
+    )
 
 
-def say_of_rankings(qrels: Mapping[str, Any], runs: Mapping[str, Run]) -> None:
-    """What one should know before believing the scores, on stderr."""
+def said_of_rankings(qrels: Mapping[str, Any], runs: Mapping[str, Run]) -> list[str]:
+    """What one should know before believing the scores."""
+    said = []
     for path, run in runs.items():
         missing, unjudged = len(qrels.keys() - run.keys()), len(run.keys() - qrels.keys())
         if missing or unjudged:
-            print(f"{path}: {missing} judged queries were not ranked; {unjudged} have no judgements", file=sys.stderr)
+            said.append(f"{path}: {missing} judged queries were not ranked; {unjudged} have no judgements")
         tied = tied_at_the_top(run)
         if tied:
-            print(
+            said.append(
                 f"{path}: {len(tied)} queries have equal scores at the top ({', '.join(tied[:5])}): "
-                "trec_eval takes the later name first",
-                file=sys.stderr,
+                "trec_eval takes the later name first"
             )
+    return said
 
 
 def _by_query(scores: Scores) -> dict[str, Any]:
@@ -112,7 +117,9 @@ def _by_query(scores: Scores) -> dict[str, Any]:
 
 
 @app.tool(output="q_ls,ans_ls,ret_psg,save_path->eval_res")
-async def faithfulness(q_ls: list[str], ans_ls: list[str], ret_psg: list[Any], ctx: Context, save_path: str) -> EvalRes:
+async def faithfulness(
+    q_ls: list[str], ans_ls: list[str], ret_psg: list[Any], ctx: Context, save_path: str
+) -> MarkedResult:
     """The share of each answer's statements that its passages bear out."""
     return await judged_all(
         "faithfulness", judged.faithfulness, ctx, save_path, q_ls=q_ls, ans_ls=ans_ls, ret_psg=passages_of(ret_psg)
@@ -120,7 +127,7 @@ async def faithfulness(q_ls: list[str], ans_ls: list[str], ret_psg: list[Any], c
 
 
 @app.tool(output="q_ls,ans_ls,save_path->eval_res")
-async def answer_relevancy(q_ls: list[str], ans_ls: list[str], ctx: Context, save_path: str) -> EvalRes:
+async def answer_relevancy(q_ls: list[str], ans_ls: list[str], ctx: Context, save_path: str) -> MarkedResult:
     """How near each answer keeps to its question."""
     return await judged_all("answer_relevancy", judged.answer_relevancy, ctx, save_path, q_ls=q_ls, ans_ls=ans_ls)
 
@@ -128,7 +135,7 @@ async def answer_relevancy(q_ls: list[str], ans_ls: list[str], ctx: Context, sav
 @app.tool(output="q_ls,gt_ls,ret_psg,save_path->eval_res")
 async def context_precision(
     q_ls: list[str], gt_ls: list[Any], ret_psg: list[Any], ctx: Context, save_path: str
-) -> EvalRes:
+) -> MarkedResult:
     """Whether the useful passages of each item stand first."""
     lists: dict[str, Sequence[Any]] = {"q_ls": q_ls, "gt_ls": golds_of(gt_ls), "ret_psg": passages_of(ret_psg)}
     return await judged_all("context_precision", judged.context_precision, ctx, save_path, **lists)
@@ -137,7 +144,7 @@ async def context_precision(
 @app.tool(output="q_ls,gt_ls,ret_psg,save_path->eval_res")
 async def context_recall(
     q_ls: list[str], gt_ls: list[Any], ret_psg: list[Any], ctx: Context, save_path: str
-) -> EvalRes:
+) -> MarkedResult:
     """The share of each gold answer's statements that the passages bear out."""
     lists: dict[str, Sequence[Any]] = {"q_ls": q_ls, "gt_ls": golds_of(gt_ls), "ret_psg": passages_of(ret_psg)}
     return await judged_all("context_recall", judged.context_recall, ctx, save_path, **lists)
@@ -146,7 +153,7 @@ async def context_recall(
 @app.tool(output="q_ls,ans_ls,gt_ls,criteria,save_path->eval_res")
 async def judge_pointwise(  # noqa: PLR0917 - its lists and what it judges by
     q_ls: list[str], ans_ls: list[str], gt_ls: list[Any], ctx: Context, criteria: str, save_path: str
-) -> EvalRes:
+) -> MarkedResult:
     """Each answer's grade, from 0 to 1, with the judge's reason."""
     lists: dict[str, Sequence[Any]] = {
         "q_ls": q_ls,
@@ -160,7 +167,7 @@ async def judge_pointwise(  # noqa: PLR0917 - its lists and what it judges by
 @app.tool(output="q_ls,first_ls,second_ls,criteria,save_path->eval_res")
 async def judge_pairwise(  # noqa: PLR0917 - its lists and what it judges by
     q_ls: list[str], first_ls: list[str], second_ls: list[str], ctx: Context, criteria: str, save_path: str
-) -> EvalRes:
+) -> MarkedResult:
     """Which of two answers is better, asked in both orders; the average is the share of wins of the first.
 
     A tie counts half.
@@ -182,26 +189,38 @@ async def judge_pairwise(  # noqa: PLR0917 - its lists and what it judges by
 
 async def judged_all(
     name: str, judge_one: Callable[..., Awaitable[judged.Judged]], ctx: Context, save_path: str, **lists: Sequence[Any]
-) -> EvalRes:
-    """The judged scores of all items, with the steps that led to each; what has no score counts in no average."""
+) -> MarkedResult:
+    """The judged scores of all items, with the steps that led to each; what has no score counts in no average.
+
+    Items whose judge was not understood are named in a warning.
+    """
     count = len(next(iter(lists.values())))
     check_lengths(**lists)
     if not count:
         raise ToolError("nothing to evaluate: the lists are empty")
     judge, rows = Judge(ctx), list(zip(*lists.values(), strict=True))
     found = await each(count, lambda position: judge_one(judge, *rows[position]))
-    scores = [one[0] if one is not None else None for one in found]
+    unclear = {place: str(one) for place, one in enumerate(found) if isinstance(one, Unclear)}
+    scores = [None if isinstance(one, Unclear) else one[0] for one in found]
     known = [score for score in scores if score is not None]
-    if not known:
-        raise ToolError(f"{name}: the judge could not be understood for any item; stderr says why")
+    if len(unclear) == count:
+        raise ToolError(f"{name}: the judge could not be understood for any item: {unclear[0]}")
     results = {
         name: scores,
-        f"avg_{name}": sum(known) / len(known),
+        f"avg_{name}": sum(known) / len(known) if known else None,
         "scored": len(known),
-        "steps": [one[1] if one is not None else None for one in found],
-        "intervals": {name: interval(known)},
+        "steps": [None if isinstance(one, Unclear) else one[1] for one in found],
+        "intervals": {name: interval(known)} if known else {},
     }
-    return kept(results, save_path)
+    return MarkedResult(kept(results, save_path), warnings=_not_understood(unclear, item_numbers(count)))
+
+
+def _not_understood(unclear: Mapping[int, str], items: Sequence[int]) -> list[str]:
+    if not unclear:
+        return []
+    named = "; ".join(f"[{items[place]}] {reason}" for place, reason in [*unclear.items()][:NAMED])
+    more = f"; and {len(unclear) - NAMED} more" if len(unclear) > NAMED else ""
+    return [f"the judge can't be understood, and gives no score, for {named}{more}"]
 
 
 def golds_of(gt_ls: Sequence[Any]) -> list[str]:

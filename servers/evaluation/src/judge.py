@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
-import sys
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 from fastmcp import Context
-from mcp_types import SamplingMessage, TextContent
 
-from workbench.mcp.kit import item_numbers, report
+from workbench.mcp.client_model import ClientModel, Unclear
 from workbench.mcp.thinking import separated
 
-ASKED_AT_ONCE, MOST_TOKENS = 8, 1024
-T = TypeVar("T")
+MOST_TOKENS = 1024
 
 
-class Unreadable(Exception):
+class Unreadable(Unclear):
     """The judge's answer is not what was asked for; ``str()`` says what it was."""
 
 
@@ -27,15 +23,11 @@ class Judge:
     """Asks the client's model: in ragwb that of the pipeline's generation server. The traffic shows each question."""
 
     def __init__(self, ctx: Context) -> None:
-        self._ctx = ctx
-        self._gate = asyncio.Semaphore(ASKED_AT_ONCE)
+        self._model = ClientModel(ctx, MOST_TOKENS)
 
     async def ask(self, prompt: str) -> Any:
-        """The JSON of the answer. Raises ``Unreadable``."""
-        said = SamplingMessage(role="user", content=TextContent(type="text", text=prompt))
-        async with self._gate:
-            answer = await self._ctx.session.create_message([said], temperature=0, max_tokens=MOST_TOKENS)
-        return read_json(getattr(answer.content, "text", ""))
+        """The JSON of the answer. Raises ``Unreadable``, and what ``ClientModel.ask`` does."""
+        return read_json(await self._model.ask(prompt))
 
     async def texts(self, prompt: str) -> list[str]:
         """The answer as a list of texts. Raises ``Unreadable``."""
@@ -66,25 +58,6 @@ def read_json(text: str) -> Any:
     if found is None:
         raise Unreadable(f"no JSON in {said.strip()[:80]!r}")
     return found[0]
-
-
-async def each(count: int, judge_item: Callable[[int], Awaitable[T]]) -> list[T | None]:
-    """What is found of every item, in order; None, and the reason on stderr, where an answer could not be read."""
-    done = 0
-    items = item_numbers(count)
-
-    async def one(position: int) -> T | None:
-        nonlocal done
-        try:
-            found = await judge_item(position)
-        except Unreadable as error:
-            print(f"item [{items[position]}]: the judge can't be understood: {error}", file=sys.stderr)
-            found = None
-        done += 1
-        await report(done, count)
-        return found
-
-    return await asyncio.gather(*map(one, range(count)))
 
 
 def numbered(texts: Sequence[str]) -> str:

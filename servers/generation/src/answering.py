@@ -12,6 +12,7 @@ from typing import Any
 from answer import Answer, GenerationError, TooLong
 from backend import Backend, Messages, Schema, Tool
 from cache import Cache, content_key
+from context_window import Window
 from shortening import AT_MOST, shortened
 from telling import Telling
 
@@ -45,6 +46,13 @@ class Handling:
                 raise GenerationError(
                     f"generation.backend_configs.common.{name} is {' or '.join(choices)}, not {given[name]!r}"
                 )
+        if not isinstance(given.get("cache", ""), str):
+            raise GenerationError(f"generation.backend_configs.common.cache is a file, not {given['cache']!r}")
+        deadline = given.get("deadline")
+        if deadline is not None and (
+            not isinstance(deadline, int | float) or isinstance(deadline, bool) or deadline <= 0
+        ):
+            raise GenerationError(f"generation.backend_configs.common.deadline is seconds above 0, not {deadline!r}")
         return cls(**given)
 
 
@@ -55,6 +63,7 @@ class Model:
     backend: Backend
     options: Mapping[str, Any]
     handling: Handling = field(default_factory=Handling)
+    window: Window = field(default_factory=Window)
     _cache: Cache | None = None
     _kept: dict[str, Answer] = field(default_factory=dict)
     """The answers of a call in which others failed: when it is tried again, only these are asked for."""
@@ -120,6 +129,7 @@ class Model:
     async def close(self) -> None:
         if self._cache is not None:
             self._cache.close()
+        await self.window.close()
         await self.backend.close()
 
     def _settle(self, outcomes: Sequence[Outcome | None], labels: Sequence[str]) -> None:
@@ -178,6 +188,7 @@ class _Call:
         taken: list[str] = []
         while True:
             try:
+                await self.model.window.check(messages)
                 answer = await self.model.backend.answer(messages, label, self.schema, on_token, self.tools)
             except TooLong as error:
                 if self.model.handling.too_long != "cut" or len(taken) == AT_MOST:

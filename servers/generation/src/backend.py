@@ -66,6 +66,11 @@ class Backend(ABC):
     identity = ""
     """Names the model and where it is: answers of another one are other answers."""
 
+    context_tokens: int | None = None
+    """How many tokens prompt and answer have together, of a model that counts them itself."""
+    warnings: Sequence[str] = ()
+    """What the user should know of the settings that it was made with."""
+
     async def prepare(self, on_progress: OnProgress) -> None:  # noqa: B027 - most need nothing
         """Get ready for the first conversation. Raises ``GenerationError``."""
 

@@ -12,6 +12,7 @@ from agents import take_turns
 from answer import Answer, GenerationError
 from answering import Handling, Model, Outcome
 from backend import Messages
+from context_window import window_of
 from conversation import conversation, dialogue, missing_images, prompt_text, with_images
 from fastmcp.exceptions import ToolError
 from labels import item_labels, listed
@@ -46,8 +47,8 @@ async def generation_init(
     sampling_params: dict[str, Any],
     extra_params: dict[str, Any] | None = None,
     backend: str = "llama_cpp",
-) -> None:
-    """Load a local model, or set up the client of an endpoint."""
+) -> MarkedResult:
+    """Load a local model, or set up the client of an endpoint. The visit shows how many tokens its context holds."""
     global model  # noqa: PLW0603 - the one thing this server holds
     await shut_down(endpoints_too=True)
     options = {**sampling_params, **(extra_params or {})}
@@ -56,9 +57,12 @@ async def generation_init(
         # In a thread: a model takes a second to load, and the server must hear a cancellation meanwhile.
         loaded = await asyncio.to_thread(BACKENDS.load(backend), backend_configs.get(backend) or {}, options)
         await loaded.prepare(report)
-        model = Model(loaded, options, handling)
+        window = await window_of(backend, backend_configs.get(backend) or {})
+        model = Model(loaded, options, handling, window)
     except GenerationError as error:
         raise ToolError(str(error)) from error
+    context = window.tokens or loaded.context_tokens
+    return MarkedResult({"context_tokens": context} if context else {}, warnings=loaded.warnings)
 
 
 @app.tool(output="prompt_ls,system_prompt->ans_ls")

@@ -98,7 +98,9 @@ def load_local(configs: Mapping[str, Any], options: Mapping[str, Any]) -> LocalM
         )
     n_ctx = int(configs.get("n_ctx") or 2048)
     n_threads = int(configs.get("n_threads") or max(1, (os.cpu_count() or 2) - 1))
-    return LocalModel(_engine(path, n_ctx, n_threads), options, f"llama_cpp {path} {n_ctx}")
+    model = LocalModel(_engine(path, n_ctx, n_threads), options, f"llama_cpp {path} {n_ctx}")
+    model.context_tokens = n_ctx
+    return model
 
 
 def embedded_model() -> Path:

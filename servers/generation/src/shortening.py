@@ -34,10 +34,11 @@ def shortened(messages: Messages, error: TooLong) -> tuple[Messages, str]:
 
 def length(messages: Messages) -> int:
     """Characters of all texts."""
-    return sum(len(text) for message in messages for text in _texts(message["content"]))
+    return sum(len(text) for message in messages for text in texts_of(message["content"]))
 
 
-def _texts(content: Any) -> list[str]:
+def texts_of(content: Any) -> list[str]:
+    """The texts of a message's content."""
     return [content] if isinstance(content, str) else [part.get("text", "") for part in content]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,9 @@ from workbench.mcp.kit import find_file
 _NAMES = {"max_tokens": "max_new_tokens", "max_completion_tokens": "max_new_tokens"}
 """What OpenAI's parameters are called here."""
 _TEMPLATE = "chat_template_kwargs"
+_OWN = ("model_name_or_path", "model_name", "hf_params", "trust_remote_code", "gpu_ids", "batch_size")
+"""Settings that are no arguments of ``from_pretrained``."""
+_ONE_BY_ONE = "batch_size has no effect: the backend hf answers one conversation at a time"
 
 
 class TransformersModel(Backend):
@@ -30,6 +34,7 @@ class TransformersModel(Backend):
         self._options = _generation_options(options)
         self._seed = options.get("seed")
         self.identity = identity
+        self.context_tokens = getattr(model.config, "max_position_embeddings", None)
 
     async def answer(
         self,
@@ -46,7 +51,7 @@ class TransformersModel(Backend):
             raise GenerationError("the model was shut down", stops_all=True)
         encoded = self._encoded(messages)
         count = int(encoded["input_ids"].shape[1])
-        fitting = getattr(self._model.config, "max_position_embeddings", None)
+        fitting = self.context_tokens
         if fitting is not None and count >= fitting:
             raise TooLong(f"the prompt has {count} tokens and the model's context holds {fitting}", count, fitting)
         tokens: list[int] = []
@@ -107,19 +112,28 @@ def load_transformers(configs: Mapping[str, Any], options: Mapping[str, Any]) ->
     if not name:
         raise GenerationError("the backend hf needs generation.backend_configs.hf.model_name_or_path")
     transformers = need("transformers", "the backend hf", "ragwb[hf]")
-    need("torch", "the backend hf", "ragwb[hf]")
+    torch = need("torch", "the backend hf", "ragwb[hf]")
     place = Path(find_file(name))
-    known = {"model_name_or_path", "model_name", "hf_params", "trust_remote_code", "gpu_ids", "batch_size"}
-    further = {key: value for key, value in configs.items() if key not in known}
+    further = {key: value for key, value in configs.items() if key not in _OWN}
     further |= dict(configs.get("hf_params") or {})
     remote = bool(configs.get("trust_remote_code"))
     source = str(place) if place.exists() else name
+    warnings = [_ONE_BY_ONE] if configs.get("batch_size") not in (None, 1) else []
+    gpus = configs.get("gpu_ids")
+    if gpus is not None:
+        os.environ["CUDA_VISIBLE_DEVICES"] = str(gpus)
+        if not torch.cuda.is_available():
+            warnings.append(f"gpu_ids {gpus}: PyTorch sees no such GPU here, so the model runs on the CPU")
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(source, trust_remote_code=remote)
         model = transformers.AutoModelForCausalLM.from_pretrained(source, trust_remote_code=remote, **further)
     except (OSError, ValueError) as error:
         raise GenerationError(f"the model {name} can't be loaded by transformers: {error}") from error
-    return TransformersModel(model.eval(), tokenizer, options, f"hf {source}")
+    if gpus is not None and torch.cuda.is_available() and "device_map" not in further:
+        model = model.to("cuda")
+    loaded = TransformersModel(model.eval(), tokenizer, options, f"hf {source}")
+    loaded.warnings = warnings
+    return loaded
 
 
 def _generation_options(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from fastmcp.exceptions import ToolError
@@ -16,11 +17,13 @@ from memory_store import Fact, Store
 from notebook import global_memory, write_down
 from users import user_folder
 
-from workbench.mcp.kit import ToolServer
+from workbench.mcp.kit import MarkedResult, ToolServer, check_lengths, item_numbers
 
 app = ToolServer("memory")
 FOLDER = "output/memory"
 _DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
+handed_out: dict[Path, int] = {}
+"""The last turn that was given to be summarised: what is said until the summary is there is not in it."""
 
 
 @app.tool(
@@ -36,12 +39,18 @@ def get_global_memory(user_id: str = "default", memory_folder: str = FOLDER) -> 
 
 
 @app.tool(output="user_id,q_ls,ans_ls,memory_folder->None", stateful=True)
-def save_memory(user_id: str, q_ls: list[str], ans_ls: list[str], memory_folder: str = FOLDER) -> None:
-    """Keep each question with its answer: in the day's notes, and as turns of the dialogue."""
-    exchanges = paired(q_ls, ans_ls)
+def save_memory(user_id: str, q_ls: list[str], ans_ls: list[str], memory_folder: str = FOLDER) -> MarkedResult:
+    """Keep each question with its answer: in the day's notes, and as turns of the dialogue.
+
+    An item without question or answer is left out, and named.
+    """
+    exchanges, left_out = paired(q_ls, ans_ls)
     now, folder = datetime.now(), user_folder(memory_folder, user_id)
     write_down(folder, *zip(*exchanges, strict=True), now=now)
     Store(folder).add_turns(exchanges, now.isoformat(timespec="seconds"))
+    numbers = item_numbers(len(q_ls))
+    said = ", ".join(f"[{numbers[place]}] {name} is empty" for place, name in left_out.items())
+    return MarkedResult({}, warnings=[f"not remembered: {said}"] if said else [])
 
 
 # ---- the dialogue
@@ -66,7 +75,9 @@ def get_window(
 @app.tool(output="user_id,memory_folder->None", stateful=True)
 def forget_dialogue(user_id: str = "default", memory_folder: str = FOLDER) -> None:
     """Begin the dialogue anew; notes, summary, profile and facts stay."""
-    store_of(memory_folder, user_id).forget_turns()
+    store = store_of(memory_folder, user_id)
+    store.forget_turns()
+    handed_out.pop(store.file, None)
 
 
 @app.tool(output="user_id,memory_folder->summary,unsummarised", whole=("summary", "unsummarised"))
@@ -74,15 +85,20 @@ def get_summary(user_id: str = "default", memory_folder: str = FOLDER) -> dict[s
     """The summary of the dialogue so far, and the turns since, as text: both together are all of it."""
     store = store_of(memory_folder, user_id)
     summary, up_to = store.text("summary")
-    return {"summary": summary, "unsummarised": as_text(store.turns(after=up_to))}
+    turns = store.turns(after=up_to)
+    handed_out[store.file] = turns[-1][0] if turns else up_to
+    return {"summary": summary, "unsummarised": as_text(turns)}
 
 
 @app.tool(output="user_id,summary_ls,memory_folder->None", stateful=True)
 def save_summary(user_id: str, summary_ls: list[str], memory_folder: str = FOLDER) -> None:
-    """Keep a summary of all turns so far; the last of a list counts."""
+    """Keep a summary of the turns that ``get_summary`` gave, or else of all so far; the last of a list counts."""
     store = store_of(memory_folder, user_id)
-    turns = store.turns(last=1)
-    store.put_text("summary", last_text(summary_ls, "summary_ls"), turns[-1][0] if turns else 0)
+    up_to = handed_out.pop(store.file, None)
+    if up_to is None:
+        turns = store.turns(last=1)
+        up_to = turns[-1][0] if turns else 0
+    store.put_text("summary", last_text(summary_ls, "summary_ls"), up_to)
 
 
 # ---- the user
@@ -91,21 +107,24 @@ def save_summary(user_id: str, summary_ls: list[str], memory_folder: str = FOLDE
 @app.tool(output="user_id,memory_folder->profile", whole=("profile",))
 def get_profile(user_id: str = "default", memory_folder: str = FOLDER) -> dict[str, dict[str, Any]]:
     """What is known of the user, by name."""
-    return {"profile": profile_of(store_of(memory_folder, user_id))}
+    text, _ = store_of(memory_folder, user_id).text("profile")
+    return {"profile": json.loads(text or "{}")}
 
 
 @app.tool(output="user_id,profile_ls,memory_folder->profile", stateful=True, whole=("profile",))
 def update_profile(user_id: str, profile_ls: list[Any], memory_folder: str = FOLDER) -> dict[str, dict[str, Any]]:
     """Put what was learnt into the profile: maps, or texts with a JSON map in them. A null takes a name away."""
-    store = store_of(memory_folder, user_id)
-    profile = profile_of(store)
-    for position, learnt in enumerate(profile_ls):
-        for name, value in as_map(learnt, f"profile_ls[{position}]").items():
+    learnt = [as_map(entry, f"profile_ls[{position}]") for position, entry in enumerate(profile_ls)]
+
+    def put_in(text: str) -> str:
+        profile = json.loads(text or "{}")
+        for name, value in (pair for entry in learnt for pair in entry.items()):
             profile.pop(name, None)
             if value is not None:
                 profile[name] = value
-    store.put_text("profile", json.dumps(profile, ensure_ascii=False), 0)
-    return {"profile": profile}
+        return json.dumps(profile, ensure_ascii=False)
+
+    return {"profile": json.loads(store_of(memory_folder, user_id).change_text("profile", put_in))}
 
 
 # ---- facts
@@ -144,15 +163,21 @@ def store_of(memory_folder: str, user_id: str) -> Store:
     return Store(user_folder(memory_folder, user_id))
 
 
-def paired(q_ls: Sequence[str], ans_ls: Sequence[str]) -> list[tuple[str, str]]:
-    """Questions with their answers. Raises ``ToolError`` where one is missing or empty."""
-    if len(q_ls) != len(ans_ls):
-        raise ToolError(f"each question needs its answer, but q_ls has {len(q_ls)} and ans_ls has {len(ans_ls)}")
-    for name, values in (("q_ls", q_ls), ("ans_ls", ans_ls)):
-        empty = [position for position, text in enumerate(values) if not text.strip()]
-        if empty or not values:
-            raise ToolError(f"nothing to remember: {name}{f'[{empty[0]}]' if empty else ''} is empty")
-    return list(zip(q_ls, ans_ls, strict=True))
+def paired(q_ls: Sequence[str], ans_ls: Sequence[str]) -> tuple[list[tuple[str, str]], dict[int, str]]:
+    """Questions with their answers, and place -> name of the list where one of the two is empty.
+
+    Raises ``ToolError`` for unequal lists, and where nothing is left.
+    """
+    check_lengths(q_ls=q_ls, ans_ls=ans_ls)
+    exchanges, left_out = [], {}
+    for place, (question, answer) in enumerate(zip(q_ls, ans_ls, strict=True)):
+        if question.strip() and answer.strip():
+            exchanges.append((question, answer))
+        else:
+            left_out[place] = "ans_ls" if question.strip() else "q_ls"
+    if not exchanges:
+        raise ToolError(f"nothing to remember: {left_out.get(0, 'q_ls')} is empty")
+    return exchanges, left_out
 
 
 def as_messages(turns: Sequence[tuple[int, str, str]]) -> list[dict[str, str]]:
@@ -171,12 +196,6 @@ def last_text(texts: Sequence[str], name: str) -> str:
     if not texts or not texts[-1].strip():
         raise ToolError(f"nothing to remember: {name} is empty")
     return texts[-1].strip()
-
-
-def profile_of(store: Store) -> dict[str, Any]:
-    text, _ = store.text("profile")
-    found: dict[str, Any] = json.loads(text) if text else {}
-    return found
 
 
 def as_facts(entry: Any, name: str) -> list[Fact]:

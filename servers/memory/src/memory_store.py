@@ -6,7 +6,7 @@ Each call opens the file, writes in one transaction and closes it: several proce
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
@@ -49,7 +49,7 @@ class Store:
     """The memory of the user whose folder it is."""
 
     def __init__(self, folder: Path) -> None:
-        self._file = folder / FILE
+        self.file = folder / FILE
 
     # ---- the dialogue
 
@@ -85,6 +85,14 @@ class Store:
     def put_text(self, name: str, content: str, up_to_turn: int) -> None:
         with self._open() as database:
             database.execute("INSERT OR REPLACE INTO text VALUES (?, ?, ?)", (name, content, up_to_turn))
+
+    def change_text(self, name: str, change: Callable[[str], str]) -> str:
+        """Put what ``change`` makes of a text in its place; nobody else writes it meanwhile. Returns the new one."""
+        with self._open() as database:
+            found = database.execute("SELECT content FROM text WHERE name = ?", (name,)).fetchone()
+            content = change(str(found[0]) if found is not None else "")
+            database.execute("INSERT OR REPLACE INTO text VALUES (?, ?, 0)", (name, content))
+        return content
 
     # ---- facts
 
@@ -137,9 +145,9 @@ class Store:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        database = sqlite3.connect(self._file, timeout=_PATIENCE_SECONDS, isolation_level=None)
+        database = sqlite3.connect(self.file, timeout=_PATIENCE_SECONDS, isolation_level=None)
         try:
-            self._file.chmod(0o600)
+            self.file.chmod(0o600)
             database.executescript(_TABLES)
             database.execute("BEGIN IMMEDIATE")
             yield database

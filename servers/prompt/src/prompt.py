@@ -139,23 +139,13 @@ def ircot_next_prompt(
 @app.prompt(output="prompt_ls,ans_ls,ret_psg,search_r1_gen_template->prompt_ls")
 def search_r1_gen(prompt_ls: list[Any], ans_ls: list[str], ret_psg: list[Any], template: str) -> list[Message]:
     """Go on after a search. Template variables: history, answer, passages (the first three)."""
-    return messages(
-        template,
-        history=[text_of(prompt) for prompt in prompt_ls],
-        answer=ans_ls,
-        passages=[joined(passages, SEARCH_R1_PASSAGES) for passages in ret_psg],
-    )
+    return gone_on(template, prompt_ls, ans_ls, ret_psg, SEARCH_R1_PASSAGES)
 
 
 @app.prompt(output="prompt_ls,ans_ls,ret_psg,r1_searcher_gen_template->prompt_ls")
 def r1_searcher_gen(prompt_ls: list[Any], ans_ls: list[str], ret_psg: list[Any], template: str) -> list[Message]:
     """Go on after a search. Template variables: history, answer, passages (the first five)."""
-    return messages(
-        template,
-        history=[text_of(prompt) for prompt in prompt_ls],
-        answer=ans_ls,
-        passages=[joined(passages, R1_SEARCHER_PASSAGES) for passages in ret_psg],
-    )
+    return gone_on(template, prompt_ls, ans_ls, ret_psg, R1_SEARCHER_PASSAGES)
 
 
 @app.prompt(output="q_ls,searcho1_reasoning_template->prompt_ls")
@@ -292,6 +282,16 @@ def surveycpm_extend_plan(
 ) -> list[Message]:
     """Ask whether a section is to have parts. Template variables: instruction, survey."""
     return messages(surveycpm_extend_plan_template, instruction=instruction_ls, survey=outlines(survey_ls))
+
+
+def gone_on(template: str, prompt_ls: list[Any], ans_ls: list[str], ret_psg: list[Any], most: int) -> list[Message]:
+    """Each dialogue so far, what was answered last, and so many passages at most of what was found for it."""
+    return messages(
+        template,
+        history=[text_of(prompt) for prompt in prompt_ls],
+        answer=ans_ls,
+        passages=[joined(passages, most) for passages in ret_psg],
+    )
 
 
 def outlines(survey_ls: list[str]) -> list[str]:

@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from fastmcp.exceptions import ToolError
-
+from workbench.mcp.client_model import Unclear
 from workbench.mcp.thinking import separated
 
 
@@ -18,10 +17,10 @@ def asked(value: Any, states: Mapping[str, str], question: str) -> str:
     return f"{task}\n{described}\n\nText: {value}\n\nAnswer with one of these words only: {', '.join(states)}."
 
 
-def chosen_state(answer: str, states: Mapping[str, str], otherwise: str, item: int) -> str:
+def chosen_state(answer: str, states: Mapping[str, str], otherwise: str) -> str:
     """The state that an answer names: alone, or as the only one of them; thinking before it does not count.
 
-    Raises ``ToolError`` where it names none or several, and there is no ``otherwise``.
+    Raises ``Unclear`` where it names none or several, and there is no ``otherwise``.
     """
     said = separated(answer)[0].strip().strip("`'\".*。 ").casefold()
     by_name = {state.casefold(): state for state in states}
@@ -32,8 +31,8 @@ def chosen_state(answer: str, states: Mapping[str, str], otherwise: str, item: i
         return named[0]
     if otherwise:
         return otherwise
-    raise ToolError(
-        f"the model chose no state for item [{item}]: it answered {answer.strip()[:80]!r}; "
+    raise Unclear(
+        f"the model chose no state: it answered {answer.strip()[:80]!r}; "
         f"states: {', '.join(states)}. `otherwise` gives one for such answers"
     )
 

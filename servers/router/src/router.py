@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from by_model import asked, chosen_state
 from by_rule import chosen_by
 from fastmcp import Context
-from mcp_types import SamplingMessage, TextContent
 
-from workbench.mcp.kit import ToolServer, check_lengths, item_numbers, report
+from workbench.mcp.client_model import ClientModel, Unclear, each
+from workbench.mcp.kit import MarkedResult, ToolServer, check_lengths, item_numbers
 
 app = ToolServer("router")
 
 END_OF_TEXT = ("<|endoftext|>", "<|im_end|>")
-ASKED_AT_ONCE, MOST_TOKENS = 8, 256
-"""Of `route_by_llm`: how many items are asked about at a time, and how long an answer may be."""
+MOST_TOKENS = 256
+"""Of `route_by_llm`: how long an answer may be."""
 
 Routed = list[dict[str, Any]]
 """One ``{"data": value, "state": state}`` per item, in order."""
@@ -28,7 +27,7 @@ def routed(values: Sequence[Any], state_of: Callable[[Any], str]) -> Routed:
     return paired(values, [state_of(value) for value in values])
 
 
-def paired(values: Sequence[Any], states: Sequence[str]) -> Routed:
+def paired(values: Sequence[Any], states: Sequence[str | None]) -> Routed:
     return [{"data": value, "state": state} for value, state in zip(values, states, strict=True)]
 
 
@@ -163,25 +162,21 @@ def route_by_value(values: list[Any]) -> dict[str, Routed]:
 @app.tool(output="values,states,otherwise,question->values")
 async def route_by_llm(
     values: list[Any], states: dict[str, str], ctx: Context, otherwise: str = "", question: str = ""
-) -> dict[str, Routed]:
+) -> MarkedResult:
     """For each item the state that a model chooses; ``states`` describes them: ``{easy: "one fact is asked for"}``.
 
     The client's model is asked: in ragwb that of the pipeline's generation server. ``otherwise`` is the state where
-    the answer names none; without it that is an error.
+    the answer names none; without it that item fails, and the others go their ways.
     """
-    gate, done = asyncio.Semaphore(ASKED_AT_ONCE), 0
+    model = ClientModel(ctx, MOST_TOKENS)
 
-    async def choose(value: Any, item: int) -> str:
-        nonlocal done
-        async with gate:
-            said = SamplingMessage(role="user", content=TextContent(type="text", text=asked(value, states, question)))
-            answer = await ctx.session.create_message([said], temperature=0, max_tokens=MOST_TOKENS)
-        done += 1
-        await report(done, len(values))
-        return chosen_state(getattr(answer.content, "text", ""), states, otherwise, item)
+    async def choose(place: int) -> str:
+        return chosen_state(await model.ask(asked(values[place], states, question)), states, otherwise)
 
-    items = item_numbers(len(values))
-    return {"values": paired(values, await asyncio.gather(*map(choose, values, items)))}
+    chosen = await each(len(values), choose)
+    failed = {place: str(state) for place, state in enumerate(chosen) if isinstance(state, Unclear)}
+    known = [None if isinstance(state, Unclear) else state for state in chosen]
+    return MarkedResult({"values": paired(values, known)}, failed=failed)
 
 
 if __name__ == "__main__":
