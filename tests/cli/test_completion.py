@@ -18,7 +18,7 @@ SHELLS = {
     "zsh": (["zsh", "-f", "-i"], 'autoload -U compinit; compinit -D; eval "$(cat script)"; PS1="> "; ' + READY),
 }
 TYPED = [
-    ("ragwb che", "ragwb check "),
+    ("ragwb check-", "ragwb check-items "),
     ("ragwb doc", "ragwb doctor "),
     ("ragwb run my_p", "ragwb run my_pipeline.yaml "),
     ("ragwb my_p", "ragwb my_pipeline.yaml "),

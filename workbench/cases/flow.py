@@ -91,6 +91,11 @@ class Flow:
             self._parts[visit.number] = self._items_of(visit)
         return self._parts[visit.number]
 
+    def gives_items(self, visit: SavedVisit) -> bool:
+        """Whether the visit is the one that the items came from: its lists of texts are golds or choices."""
+        given = self.writers.get(self.run.counted_by or "", [])
+        return bool(given) and visit is given[0]
+
     # ---- items
 
     def _worked_on(self, visit: SavedVisit, item: int) -> bool:
@@ -135,15 +140,10 @@ class Flow:
             return "evaluation"
         if binding is None and alias in ("prompt", "router"):
             return "prompt" if alias == "prompt" else "router"
-        if any(_holds_passages(value) for value in visit.saved.values()) and not self._gives_items(visit):
+        if any(_holds_passages(value) for value in visit.saved.values()) and not self.gives_items(visit):
             return "search"
         takes_prompts = binding is not None and "prompt_ls" in binding.inputs
         return "generation" if takes_prompts or tool.startswith("generate") or alias == "generation" else "other"
-
-    def _gives_items(self, visit: SavedVisit) -> bool:
-        """Whether the visit is the one that the items came from: its lists of texts are golds or choices."""
-        given = self.writers.get(self.run.counted_by or "", [])
-        return bool(given) and visit is given[0]
 
     def _bound_reads(self, visit: SavedVisit) -> dict[str, str]:
         binding = self.binding(visit)

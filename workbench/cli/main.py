@@ -17,7 +17,7 @@ from workbench.cli.exits import Exit
 from workbench.cli.serve_command import add_serve_command, serve
 from workbench.cli.study_options import add_live_options, add_study_commands
 
-STUDIES = ("why", "diff", "export")
+STUDIES = ("why", "check-items", "diff", "export")
 """Commands that study saved runs."""
 COMMANDS = (
     "run",
@@ -31,6 +31,7 @@ COMMANDS = (
     "serve",
     "completion",
     "why",
+    "check-items",
     "diff",
     "export",
     "open",
@@ -122,6 +123,10 @@ def _study(options: argparse.Namespace) -> int:
         from workbench.cli.why_command import why
 
         return why(options)
+    if options.command == "check-items":
+        from workbench.cli.check_items_command import check_items_of
+
+        return check_items_of(options)
     if options.command == "diff":
         from workbench.cli.diff_command import diff
 

@@ -8,13 +8,18 @@ from typing import Any
 
 
 def add_study_commands(commands: Any) -> None:
-    """Add ``why``, ``diff`` and ``export`` to the sub-parsers of the command."""
+    """Add ``why``, ``check-items``, ``diff`` and ``export`` to the sub-parsers of the command."""
     why = commands.add_parser("why", help="for each item of a saved run: right or wrong, and the step at fault")
     _add_run(why)
     why.add_argument("--json", action="store_true", help="print items and verdicts as one JSON object")
     _add_items(why)
     why.add_argument("--where", metavar="EXPRESSION", help="only these items: `f1 < 0.5 and rounds > 1`")
     why.add_argument("--sort", metavar="COLUMN", help="order by a column: `f1`; `--sort=-f1` for the largest first")
+    checking = commands.add_parser(
+        "check-items", help="whether every prompt of a saved run holds its own item's texts and nobody else's"
+    )
+    _add_run(checking)
+    checking.add_argument("--json", action="store_true", help="print what was checked and the faults as JSON")
     diff = commands.add_parser("diff", help="two runs side by side: where they part, what got better and worse")
     diff.add_argument("first", type=Path, metavar="A", help="a memory file or a session file")
     diff.add_argument("second", type=Path, metavar="B", nargs="?", help="another; of one session: see --timelines")

@@ -1,0 +1,1 @@
+"""A model server that plays the part of a good model, for runs of the shipped pipelines that never differ."""

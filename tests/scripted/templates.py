@@ -1,0 +1,65 @@
+"""Which of the shipped templates a prompt was made of, and what stands in its places."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from jinja2 import Environment, nodes
+from msgspec import Struct
+
+from tests.scripted.knowledge import ROOT
+
+PROMPTS = ROOT / "pipelines" / "prompts"
+_ANYTHING = r"[\s\S]*?"
+
+
+class Recognised(Struct, frozen=True):
+    """A template's name, and its variables with what they were in this prompt."""
+
+    template: str
+    slots: dict[str, str]
+
+
+class _Pattern(Struct, frozen=True):
+    template: str
+    regex: re.Pattern[str]
+    letters: int
+    """How much of the template is its own words, whatever the prompt: the more, the surer it is."""
+
+
+@lru_cache(maxsize=1)
+def _patterns() -> tuple[_Pattern, ...]:
+    made = []
+    for file in PROMPTS.glob("*.jinja"):
+        tree = Environment().parse(file.read_text(encoding="utf-8"))
+        names: set[str] = set()
+        regex = "".join(_regex(node, names) for node in tree.body).strip()
+        always = [part for node in tree.body if isinstance(node, nodes.Output) for part in node.nodes]
+        letters = sum(len(part.data) for part in always if isinstance(part, nodes.TemplateData))
+        made.append(_Pattern(file.stem, re.compile(rf"\s*{regex}\s*"), letters))
+    return tuple(sorted(made, key=lambda pattern: (-pattern.letters, pattern.template)))
+
+
+def _regex(node: nodes.Node, names: set[str]) -> str:
+    if isinstance(node, nodes.TemplateData):
+        # Prompts are stripped on their way: blanks at the ends of a piece may be gone.
+        return re.sub(r"(?:\\ |\\\n|\n)+", r"\\s*", re.escape(node.data))
+    if isinstance(node, nodes.Output):
+        return "".join(_regex(part, names) for part in node.nodes)
+    if isinstance(node, nodes.Name) and node.name not in names:
+        names.add(node.name)
+        return f"(?P<{node.name}>{_ANYTHING})"
+    if isinstance(node, nodes.If):
+        ways = ["".join(_regex(part, names) for part in body) for body in (node.body, node.else_)]
+        return f"(?:{'|'.join(ways)})"
+    return _ANYTHING if isinstance(node, nodes.Expr) else ""
+
+
+def recognise(prompt: str) -> Recognised | None:
+    """The template with the most words of its own that fits the whole prompt."""
+    for pattern in _patterns():
+        found = pattern.regex.fullmatch(prompt)
+        if found is not None:
+            return Recognised(pattern.template, {name: text or "" for name, text in found.groupdict().items()})
+    return None

@@ -1,0 +1,103 @@
+"""Every pipeline of the literature, run with the scripted model through real servers.
+
+A further pipeline is an entry in ``methods.py``, and a function in ``model.py`` for each template that is new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from tests.scripted.endpoint import ScriptedModel
+from tests.scripted.knowledge import ROOT
+from tests.scripted.methods import METHODS
+from tests.scripted.model import BAD_MOODS, Mood
+from tests.support import Session
+from workbench.cases.item_check import check_items
+from workbench.cases.opening import open_runs
+from workbench.cases.paths import item_paths
+from workbench.cases.study import Study
+from workbench.engine.events import Stopped
+from workbench.mcp.hub import ServerHub
+from workbench.pipeline.prepare import prepare
+
+PIPELINES = ROOT / "pipelines"
+
+
+@pytest.fixture(scope="session")
+def model() -> Iterator[ScriptedModel]:
+    with ScriptedModel() as running:
+        yield running
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ServerHub]:
+    """The servers of all these pipelines, started once."""
+    prepared = [prepare(PIPELINES / f"{name}.yaml") for name in METHODS]
+    sources = {alias: source for one in prepared for alias, source in one.used_sources().items()}
+    output = tmp_path_factory.mktemp("scripted")
+    hub = ServerHub(sources, lambda event: None, env={"RAGWB_OUTPUT": str(output)})
+    yield hub
+    await hub.close()
+
+
+async def run(
+    name: str, model: ScriptedModel, servers: ServerHub, folder: Path, mood: Mood = "good"
+) -> tuple[Session, Stopped]:
+    """One run to its end; what the model was asked is in ``model`` afterwards."""
+    model.begin(mood)
+    prepared = prepare(PIPELINES / f"{name}.yaml", sets=(*model.sets(), *METHODS[name].sets))
+    session = Session(prepared, servers, folder)
+    debugger = await session.open()
+    stopped = await debugger.run("continue")
+    await debugger.close()
+    assert model.strange == []
+    return session, stopped
+
+
+def study_of(session: Session) -> Study:
+    [opened] = open_runs(Path(session.debugger.state.memory or ""))
+    return Study(opened)
+
+
+def unanswered(session: Session, variable: str) -> list[int]:
+    """Items that have no answer, and are not marked as failed either."""
+    pool = session.debugger.state.pool
+    answers: Any = pool.variables[variable].value
+    assert len(answers) == pool.count
+    return [item for item, answer in enumerate(answers) if not isinstance(answer, str) and item not in pool.failed]
+
+
+@pytest.mark.parametrize("name", METHODS)
+async def test_a_good_model(name: str, model: ScriptedModel, servers: ServerHub, tmp_path: Path) -> None:
+    method = METHODS[name]
+    session, stopped = await run(name, model, servers, tmp_path)
+    assert stopped.reason == "finished", stopped.why
+    study = study_of(session)
+    found = check_items(study)
+    assert found.faults == ()
+    assert found.prompts == model.count == method.calls
+    assert unanswered(session, method.answer) == []
+    if method.rounds:
+        assert tuple(path.rounds for path in item_paths(study.flow)) == method.rounds
+    if method.right is not None:
+        assert sum(row.scores["acc"] == 1 for row in study.rows) == method.right
+
+
+@pytest.mark.parametrize("mood", BAD_MOODS)
+@pytest.mark.parametrize("name", METHODS)
+async def test_a_model_in_a_bad_mood(
+    name: str, mood: Mood, model: ScriptedModel, servers: ServerHub, tmp_path: Path
+) -> None:
+    method = METHODS[name]
+    session, stopped = await run(name, model, servers, tmp_path, mood)
+    assert stopped.reason == "finished", stopped.why
+    assert unanswered(session, method.answer) == []
+    assert model.count <= method.most
+    if mood == "never":
+        assert model.count == method.most
+    assert check_items(study_of(session)).faults == ()
