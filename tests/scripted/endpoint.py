@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import threading
 from collections import Counter
+from collections.abc import Container
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
-from tests.scripted.model import Mood, NotRecognised, answer
+from tests.scripted.knowledge import records, searched_web
+from tests.scripted.model import Mood, NotRecognised, answer, next_turn
+
+DIALOGUE = "dialogue"
+"""Counted for messages of several turns."""
 
 
 class ScriptedModel:
-    """Runs in a thread. ``calls`` counts prompts by template; ``strange`` are those it could not place."""
+    """Runs in a thread. ``calls`` counts prompts by template; ``strange`` are those it could not place.
+
+    The same address answers web searches as Tavily does. ``pictures`` is a folder: what a picture shows is known by
+    the file there that has its bytes, since reading it is not what is tested.
+    """
 
     def __init__(self) -> None:
         self.mood: Mood = "good"
         self.calls: Counter[str] = Counter()
         self.strange: list[str] = []
+        self.searches = 0
+        self.pictures: Path | None = None
         self._lock = threading.Lock()
         owner = self
 
@@ -41,22 +54,31 @@ class ScriptedModel:
         self.mood = mood
         self.calls.clear()
         self.strange.clear()
+        self.searches = 0
 
     @property
     def count(self) -> int:
         return sum(self.calls.values())
 
-    def sets(self) -> tuple[str, ...]:
-        """What a pipeline is given on the command line to ask this model."""
-        config = {"model_name": "scripted", "base_url": f"{self.url}/v1", "api_key": "none", "concurrency": 8}
-        configs = json.dumps({"openai": {**config, "retries": 0}})
-        return ("generation.backend=openai", f"generation.backend_configs={configs}")
+    def sets(self, aliases: Container[str]) -> list[str]:
+        """What a pipeline with these servers is given to ask this model, and this web."""
+        model = {"model_name": "scripted", "base_url": f"{self.url}/v1", "api_key": "none", "concurrency": 8}
+        web = {"tavily": {"api_key": "none", "base_url": self.url, "retries": 0}}
+        sets = {
+            "generation.backend": "openai",
+            "generation.backend_configs": {"openai": {**model, "retries": 0}},
+            "retriever.websearch_backend_configs": web,
+        }
+        return [f"{name}={json.dumps(value)}" for name, value in sets.items() if name.partition(".")[0] in aliases]
 
     def reply(self, messages: list[dict[str, Any]]) -> str | None:
         """What the model says to a conversation; None where it is asked what no shipped template asks."""
-        prompt = _text(messages[-1]["content"])
+        turns = [message for message in messages if message["role"] != "system"]
         try:
-            template, said = answer(prompt, self.mood)
+            if len(turns) > 1:
+                template, said = DIALOGUE, next_turn(turns, self.mood)
+            else:
+                template, said = answer(*self._read(turns[-1]["content"]))
         except NotRecognised as error:
             with self._lock:
                 self.strange.append(str(error))
@@ -65,11 +87,27 @@ class ScriptedModel:
             self.calls[template] += 1
         return said
 
+    def search(self, query: str, count: int) -> dict[str, Any]:
+        """The scripted web's answer to a query."""
+        with self._lock:
+            self.searches += 1
+        pages = searched_web(query)[:count]
+        return {"results": [{"url": f"https://web.example/{p.title}", "content": p.contents} for p in pages]}
 
-def _text(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    return "".join(part.get("text", "") for part in content)
+    def _read(self, content: Any) -> tuple[str, Mood, str]:
+        """A prompt's text, the mood it is read in, and what its pictures show."""
+        if isinstance(content, str):
+            return content, self.mood, ""
+        text = "".join(part.get("text", "") for part in content)
+        pictures = [part["image_url"]["url"] for part in content if part["type"] == "image_url"]
+        return text, self.mood, "\n".join(map(self._shown, pictures))
+
+    def _shown(self, address: str) -> str:
+        assert self.pictures is not None
+        taken = base64.b64decode(address.partition(",")[2])
+        texts = [row["contents"] for row in records("harbour_guide_pages.jsonl")]
+        number = next(n for n in range(len(texts)) if (self.pictures / f"page_{n}.jpg").read_bytes() == taken)
+        return texts[number]
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -81,6 +119,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path == "/search":
+            found = self.model.search(body["query"], body.get("max_results", 5))
+            self._send(200, "application/json", json.dumps(found).encode())
+            return
         said = self.model.reply(body["messages"])
         if said is None:
             self._send(400, "application/json", json.dumps({"error": {"message": "no shipped template"}}).encode())

@@ -49,8 +49,8 @@ class Known(Struct, frozen=True):
 
     def told(self, text: str) -> int:
         """How many of its facts stand in a text, without a gap: what one can't ask for yet does not count."""
-        plain = " ".join(text.split())
-        return next((n for n, fact in enumerate(self.facts) if fact.contents not in plain), len(self.facts))
+        there = plain(text)
+        return next((n for n, fact in enumerate(self.facts) if fact.contents not in there), len(self.facts))
 
     def answered_by(self, text: str) -> bool:
         return self.told(text) == len(self.facts)
@@ -81,9 +81,37 @@ def questions() -> dict[str, Known]:
                 choices = tuple(row.get("choices", ()))
                 found[row["question"]] = Known(row["question"], row["golden_answers"][0], facts, choices)
     for row in records("manual_questions.jsonl"):
-        evidence = Passage("manual-0-0", "", " ".join(row["evidence"].split()))
+        evidence = Passage("manual-0-0", "", plain(row["evidence"]))
         found[row["question"]] = Known(row["question"], row["golden_answers"][0], (evidence,))
+    pages = [plain(row["contents"]) for row in records("harbour_guide_pages.jsonl")]
+    for row in records("guide_questions.jsonl"):
+        seen = tuple(Passage("page-0-0", "", pages[number]) for number in row["pages"])
+        found[row["question"]] = Known(row["question"], row["golden_answers"][0], seen)
+    golds = {row["question"]: row["golden_answers"][0] for row in records("web_questions.jsonl")}
+    for question, facts in web_facts().items():
+        found[question] = Known(question, golds[question], facts)
     return found
+
+
+@lru_cache(maxsize=1)
+def web_facts() -> dict[str, tuple[Passage, ...]]:
+    """Question -> the pages of the scripted web that lead to its answer."""
+    lines = (Path(__file__).parent / "web.jsonl").read_text(encoding="utf-8").splitlines()
+    return {
+        row["question"]: tuple(Passage("web-0-0", fact["title"], fact["contents"]) for fact in row["facts"])
+        for row in map(json.loads, lines)
+    }
+
+
+def searched_web(query: str) -> list[Passage]:
+    """The pages of the scripted web whose titles stand in a query, and one that does not help."""
+    every = [fact for facts in web_facts().values() for fact in facts]
+    found = [fact for fact in every if fact.title.casefold() in query.casefold()]
+    return [*found, next(fact for fact in every if fact not in found)]
+
+
+def plain(text: str) -> str:
+    return " ".join(text.split())
 
 
 def asked_in(text: str) -> Known | None:

@@ -11,7 +11,11 @@ from msgspec import Struct
 from tests.scripted.knowledge import ROOT
 
 PROMPTS = ROOT / "pipelines" / "prompts"
+PICTURE = "<image>"
+"""Where it stands in a template a picture goes, which is no text."""
 _ANYTHING = r"[\s\S]*?"
+_EDGES = re.compile(r"^(?:\\\s)+|(?:\\\s)+$")
+"""Blanks at the ends of a template: prompts are stripped on their way."""
 
 
 class Recognised(Struct, frozen=True):
@@ -34,17 +38,16 @@ def _patterns() -> tuple[_Pattern, ...]:
     for file in PROMPTS.glob("*.jinja"):
         tree = Environment().parse(file.read_text(encoding="utf-8"))
         names: set[str] = set()
-        regex = "".join(_regex(node, names) for node in tree.body).strip()
+        regex = "".join(_regex(node, names) for node in tree.body)
         always = [part for node in tree.body if isinstance(node, nodes.Output) for part in node.nodes]
         letters = sum(len(part.data) for part in always if isinstance(part, nodes.TemplateData))
-        made.append(_Pattern(file.stem, re.compile(rf"\s*{regex}\s*"), letters))
+        made.append(_Pattern(file.stem, re.compile(rf"\s*{_EDGES.sub('', regex)}\s*"), letters))
     return tuple(sorted(made, key=lambda pattern: (-pattern.letters, pattern.template)))
 
 
 def _regex(node: nodes.Node, names: set[str]) -> str:
     if isinstance(node, nodes.TemplateData):
-        # Prompts are stripped on their way: blanks at the ends of a piece may be gone.
-        return re.sub(r"(?:\\ |\\\n|\n)+", r"\\s*", re.escape(node.data))
+        return re.escape(node.data.replace(PICTURE, ""))
     if isinstance(node, nodes.Output):
         return "".join(_regex(part, names) for part in node.nodes)
     if isinstance(node, nodes.Name) and node.name not in names:
