@@ -37,7 +37,7 @@ class ScriptedModel:
         class Handler(_Handler):
             model = owner
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = _Server(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}"
 
     def __enter__(self) -> ScriptedModel:
@@ -110,8 +110,13 @@ class ScriptedModel:
         return texts[number]
 
 
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 64  # all prompts of a step come at once; one that must wait at the door waits a second
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    wbufsize = 1 << 16  # an answer in one piece: a second one would wait for the first one's receipt
     model: ScriptedModel
 
     def log_message(self, format: str, *args: object) -> None:

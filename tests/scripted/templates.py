@@ -28,8 +28,17 @@ class Recognised(Struct, frozen=True):
 class _Pattern(Struct, frozen=True):
     template: str
     regex: re.Pattern[str]
-    letters: int
-    """How much of the template is its own words, whatever the prompt: the more, the surer it is."""
+    words: tuple[str, ...]
+    """What of the template stands in each of its prompts, whatever its variables are."""
+
+    @property
+    def letters(self) -> int:
+        """The more, the surer it is."""
+        return sum(map(len, self.words))
+
+    def fits(self, prompt: str) -> re.Match[str] | None:
+        """The words are looked for first: the expression takes its time on long prompts."""
+        return self.regex.fullmatch(prompt) if all(words in prompt for words in self.words) else None
 
 
 @lru_cache(maxsize=1)
@@ -40,8 +49,8 @@ def _patterns() -> tuple[_Pattern, ...]:
         names: set[str] = set()
         regex = "".join(_regex(node, names) for node in tree.body)
         always = [part for node in tree.body if isinstance(node, nodes.Output) for part in node.nodes]
-        letters = sum(len(part.data) for part in always if isinstance(part, nodes.TemplateData))
-        made.append(_Pattern(file.stem, re.compile(rf"\s*{_EDGES.sub('', regex)}\s*"), letters))
+        words = tuple(part.data.replace(PICTURE, "").strip() for part in always if isinstance(part, nodes.TemplateData))
+        made.append(_Pattern(file.stem, re.compile(rf"\s*{_EDGES.sub('', regex)}\s*"), words))
     return tuple(sorted(made, key=lambda pattern: (-pattern.letters, pattern.template)))
 
 
@@ -62,7 +71,7 @@ def _regex(node: nodes.Node, names: set[str]) -> str:
 def recognise(prompt: str) -> Recognised | None:
     """The template with the most words of its own that fits the whole prompt."""
     for pattern in _patterns():
-        found = pattern.regex.fullmatch(prompt)
+        found = pattern.fits(prompt)
         if found is not None:
             return Recognised(pattern.template, {name: text or "" for name, text in found.groupdict().items()})
     return None
