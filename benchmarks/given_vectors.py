@@ -16,10 +16,15 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "servers" / "retriever" / "src"))
 
 
-class GivenVectors:
+from embedders import EMBEDDERS, Embedder
+from retriever import app
+
+
+class GivenVectors(Embedder):
     """The backend ``given``."""
 
     name = "given"
+    settings = frozenset()
 
     def __init__(self, model: str, configs: Mapping[str, Any], batch_size: int) -> None:
         self._rows = np.load(os.environ["GIVEN_VECTORS"])
@@ -29,8 +34,5 @@ class GivenVectors:
 
 
 if __name__ == "__main__":
-    from embedders import EMBEDDERS
-    from retriever import app
-
     EMBEDDERS.places["given"] = "given_vectors:GivenVectors"
     app.run(transport="stdio")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import socket
 import time
@@ -55,6 +56,11 @@ class _Handler(Handler):
         behave(self, body, self.owner.seen[model])
 
     def _embeddings(self, body: dict[str, Any]) -> None:
+        """Of texts, and as Infinity does of images (``modality``), which are data addresses: by the words in them."""
+        if body.get("modality") == "image":
+            heads, _, contents = zip(*(address.partition(";base64,") for address in body["input"]), strict=True)
+            assert set(heads) <= {"data:image/png", "data:image/jpeg"}, heads
+            body = {**body, "input": [base64.b64decode(content).decode("latin-1") for content in contents]}
         data = [
             {"object": "embedding", "index": index, "embedding": [float("light" in text), float("mill" in text), 0.1]}
             for index, text in enumerate(body["input"])

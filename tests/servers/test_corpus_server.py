@@ -105,6 +105,8 @@ async def test_bad_files_are_named_and_skipped_or_stop_the_run(corpus: StdioServ
         "scanned.pdf: no text in it",
     ]
     assert "1 page, image only" in said["left_out"][2]
+    warned = (await corpus.client.call_tool("build_text_corpus", arguments)).meta or {}
+    assert warned["ragwb"]["warnings"] == said["left_out"]
     kept = target.read_text()
     with pytest.raises(ToolError, match=r"cut\.pdf: damaged"):
         await corpus("build_text_corpus", **arguments, on_bad_file="stop")

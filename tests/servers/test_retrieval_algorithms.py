@@ -160,3 +160,33 @@ def test_a_corpus_gives_each_passage_as_it_was_written(tmp_path_factory: Any, te
     other = Corpus(path)
     other.trust("known", Stamp(0, 0))
     assert other.fingerprint == corpus.fingerprint
+
+
+def test_one_query_on_several_threads_finds_what_faiss_finds(tmp_path: Path) -> None:
+    import faiss
+    from indexes.flat_faiss import FaissIndex
+
+    count, width = 20_003, 8
+    (tmp_path / "c.jsonl").write_text('{"contents": "a"}\n' * count)
+    corpus = Corpus(tmp_path / "c.jsonl")
+    random = np.random.default_rng(1)
+    vectors = random.standard_normal((count, width), dtype=np.float32)
+    vectors[[7, 9_000, 19_999]] = vectors[3]  # equal scores in several parts
+    index = FaissIndex({"index_path": str(tmp_path / "i.index")}, "m", corpus)
+    index.make(vectors, "", True, corpus)
+    bare = faiss.IndexFlatIP(width)
+    bare.add(vectors)
+    threads = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(3)
+    try:
+        assert index.load("")  # mapped, no more in memory
+        for query in (vectors[3:4], random.standard_normal((1, width), dtype=np.float32)):
+            for top_k in (1, 5, 12_000):
+                [found] = index.search(query, top_k, (), "")
+                scores, positions = bare.search(query, top_k)
+                assert [hit.score for hit in found] == pytest.approx(scores[0].tolist(), abs=1e-6)
+                assert {hit.position for hit in found} == set(positions[0].tolist()) or top_k == 1
+    finally:
+        faiss.omp_set_num_threads(threads)
+        index.close()
+    assert [hit.position for hit in found][:1] == positions[0].tolist()[:1]

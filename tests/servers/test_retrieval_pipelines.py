@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fake_endpoint import FakeEndpoint
 from stdio import ROOT
 
 from workbench.api.pipeline_tests import PipelineRunner
@@ -80,3 +82,29 @@ async def test_a_tree_is_walked_to_sections(ragwb_pipeline: PipelineRunner, tmp_
     run = await ragwb_pipeline("pipelines/pageindex.yaml", sets=sets)
     [passages], [sources] = run.variable("ret_psg"), run.variable("source_ls")
     assert len(passages) == len(sources) >= 1
+
+
+async def test_pages_found_as_pictures_are_shown_to_the_model(
+    ragwb_pipeline: PipelineRunner, endpoint: FakeEndpoint, tmp_path: Path
+) -> None:
+    pytest.importorskip("pymupdf")
+    lines = (ROOT / "pipelines/visrag.yaml").read_text(encoding="utf-8")
+    for old, new in [("bm25_search", "retriever_search"), ("multimodal_path: ret_ids", "multimodal_path: ret_psg")]:
+        assert old in lines
+        lines = lines.replace(old, new)
+    (tmp_path / "parameter").mkdir()
+    own = (ROOT / "pipelines/parameter/visrag_parameter.yaml").read_text(encoding="utf-8")
+    (tmp_path / "parameter/images_parameter.yaml").write_text(own, encoding="utf-8")
+    (tmp_path / "images.yaml").write_text(lines, encoding="utf-8")
+    run = await ragwb_pipeline(tmp_path / "images.yaml", sets={
+        "retriever.corpus_path": "output/guide/pages.jsonl", "retriever.is_multimodal": True,
+        "retriever.backend": "infinity", "retriever.backend_configs": {"infinity": {"base_url": endpoint.url}},
+        "benchmark.benchmark.limit": 1, "generation.backend": "openai", "retriever.model_name_or_path": "clip",
+        "generation.backend_configs": {"openai": {"model_name": "sees", "base_url": endpoint.url}},
+    })  # fmt: skip
+    [found] = run.variable("ret_psg")
+    assert [Path(page).suffix for page in found] == [".jpg", ".jpg"]
+    shown = endpoint.bodies[-1]["messages"][-1]["content"]
+    assert [part["type"] for part in shown] == ["image_url", "image_url", "text"]
+    pages = [base64.b64encode(Path(page).read_bytes()).decode() for page in found]
+    assert [part["image_url"]["url"].partition("base64,")[2] for part in shown[:2]] == pages

@@ -379,6 +379,64 @@ async def test_infinity_takes_the_models_name_from_its_parameter(
     assert {body["model"] for body in endpoint.bodies} == {"BAAI/bge"}
 
 
+def write_images(folder: Path, *words: str) -> list[dict[str, Any]]:
+    """Records as build_image_corpus writes them; a picture is a word here."""
+    (folder / "image").mkdir(exist_ok=True)
+    for n, word in enumerate(words):
+        (folder / f"image/page_{n}.png").write_text(word)
+    return [{"id": str(n), "image_id": f"page_{n}", "image_path": f"image/page_{n}.png"} for n in range(len(words))]
+
+
+async def test_images_are_searched_by_texts(retriever: StdioServer, tmp_path: Path, endpoint: FakeEndpoint) -> None:
+    records = write_images(tmp_path, *["ferry"] * 8, "mill", "light")
+    pages = [str(tmp_path / f"image/page_{n}.png") for n in range(10)]
+    options: dict[str, Any] = {
+        "backend": "infinity", "model_name_or_path": "clip", "is_multimodal": True,
+        "backend_configs": {"infinity": {"base_url": endpoint.url}},
+        "index_backend_configs": {"faiss": {"index_path": str(tmp_path / "i.index")}},
+    }  # fmt: skip
+    vectors = {"embedding_path": str(tmp_path / "e.npy")}
+    await init(retriever, tmp_path, records, **options)
+    await retriever("retriever_embed", **vectors, is_multimodal=True)
+    await retriever("retriever_index", **vectors)
+    assert [len(body["input"]) for body in endpoint.bodies if body.get("modality") == "image"] == [8, 2]
+    assert await search(retriever, "a light", "a mill", top_k=1) == [[pages[9]], [pages[8]]]
+    found = await retriever("hybrid_search", query_list=["a mill"], searches=["dense"], top_k=2, mmr_lambda=0.5)
+    assert found["ret_ids"][0][0] == "8"
+    for tool in ("bm25_search", "hybrid_search"):
+        with pytest.raises(ToolError, match="images have no words to search by"):
+            await retriever(tool, query_list=["a mill"])
+    with pytest.raises(ToolError, match="is_multimodal is False, but retriever_init loaded a corpus of images"):
+        await retriever("retriever_embed", **vectors)
+    # Another picture under the same name is another corpus, once the file that names it is written anew.
+    (tmp_path / "image/page_0.png").write_text("a mill too")
+    (tmp_path / "corpus.jsonl").write_text("")
+    await init(retriever, tmp_path, records, **options)
+    with pytest.raises(ToolError, match="was made with another corpus"):
+        await search(retriever, "a mill")
+
+
+async def test_image_corpora_that_can_not_be(retriever: StdioServer, tmp_path: Path, endpoint: FakeEndpoint) -> None:
+    options: dict[str, Any] = {"is_multimodal": True, "backend": "wordllama"}
+    records = write_images(tmp_path, "mill")
+    with pytest.raises(ToolError, match=r"is_multimodal: wordllama does not embed images; set .*sentence_transformers"):
+        await init(retriever, tmp_path, records, **options)
+    openai = {"openai": {"base_url": endpoint.url, "model_name": "good"}}
+    with pytest.raises(ToolError, match=r"openai:.*good does not embed images"):
+        await init(retriever, tmp_path, records, **{**options, "backend": "openai", "backend_configs": openai})
+    (tmp_path / "notes.txt").write_text("x")
+    for record, message in [
+        ({"contents": "a"}, r"jsonl:1: a passage needs the key `image_path`; found: contents; .*is_multimodal: false"),
+        ({"image_path": "none.png"}, r"jsonl:1: .*none\.png: there is no such image"),
+        ({"image_path": "notes.txt"}, r"notes\.txt: by its name this is no image"),
+        ({"image_path": "/proc/version"}, "must lie beside the corpus, or in the project folder"),
+    ]:
+        with pytest.raises(ToolError, match=message):
+            await init(retriever, tmp_path, [record], **options)
+    with pytest.raises(ToolError, match=r"a corpus like this needs retriever.is_multimodal: true"):
+        await init(retriever, tmp_path, records)
+
+
 async def test_project_memory_is_searched_by_user(retriever: StdioServer, tmp_path: Path) -> None:
     project = tmp_path / "memory" / "ann" / "project"
     project.mkdir(parents=True)

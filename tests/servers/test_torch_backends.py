@@ -102,3 +102,69 @@ async def test_a_cross_encoder_reranks_as_the_library_scores(cross_encoder: str,
         own = dict(zip(passages, model.predict([(query, text) for text in passages]).tolist(), strict=True))
         assert ranked == sorted(own, key=lambda text, own=own: -own[text])[:2]
         assert scores == pytest.approx([own[text] for text in ranked], abs=1e-5)
+
+
+@pytest.fixture(scope="module")
+def clip(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A model of texts and images with random weights, made from its configuration."""
+    import torch
+    from transformers import CLIPConfig, CLIPImageProcessor, CLIPModel, CLIPProcessor, CLIPTokenizer
+
+    folder = tmp_path_factory.mktemp("clip")
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    ends = ["<|startoftext|>", "<|endoftext|>"]
+    words = {word: n for n, word in enumerate([*letters, *(f"{letter}</w>" for letter in letters), *ends])}
+    (folder / "vocab.json").write_text(json.dumps(words))
+    (folder / "merges.txt").write_text("#version: 0.2\n")
+    small = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    torch.manual_seed(1)
+    config = CLIPConfig(
+        text_config={**small, "vocab_size": len(words), "max_position_embeddings": 32,
+                     "bos_token_id": words[ends[0]], "eos_token_id": words[ends[1]]},
+        vision_config={**small, "image_size": 32, "patch_size": 8}, projection_dim=12,
+    )  # fmt: skip
+    CLIPModel(config).save_pretrained(folder)
+    images = CLIPImageProcessor(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32})
+    tokenizer = CLIPTokenizer(str(folder / "vocab.json"), str(folder / "merges.txt"))
+    CLIPProcessor(images, tokenizer).save_pretrained(folder)
+    return str(folder)
+
+
+async def test_images_are_found_as_the_library_finds_them(retriever: StdioServer, tmp_path: Path, clip: str) -> None:
+    from PIL import Image
+    from sentence_transformers import SentenceTransformer
+
+    options = settings(tmp_path, clip)
+    colours = ["red", "green", "blue"]
+    for colour in colours:
+        Image.new("RGB", (40, 50), colour).save(tmp_path / f"{colour}.png")
+    lines = (json.dumps({"id": colour, "image_path": f"{colour}.png"}) + "\n" for colour in colours)
+    (tmp_path / "corpus.jsonl").write_text("".join(lines))
+    await retriever("retriever_init", **options, is_multimodal=True)
+    found = await retriever("retriever_search", query_list=["a mill", "dawn"], top_k=3)
+    model = SentenceTransformer(clip)
+    pictures = [Image.open(tmp_path / f"{colour}.png").convert("RGB") for colour in colours]
+    cosines = (
+        model.encode(["a mill", "dawn"], normalize_embeddings=True)
+        @ model.encode(pictures, normalize_embeddings=True).T
+    )
+    for row, ids, passages, scores in zip(
+        cosines.tolist(), found["ret_ids"], found["ret_psg"], found["ret_scores"], strict=True
+    ):
+        order = sorted(range(3), key=lambda n, row=row: -row[n])
+        assert ids == [colours[n] for n in order]
+        assert passages == [str(tmp_path / f"{colours[n]}.png") for n in order]
+        assert scores == pytest.approx([row[n] for n in order], abs=1e-5)
+    (tmp_path / "red.png").write_text("no picture")
+    with pytest.raises(ToolError, match=r"red\.png can't be read as an image"):
+        await retriever("retriever_init", **options, is_multimodal=True)
+
+
+async def test_a_model_of_texts_refuses_images(retriever: StdioServer, tmp_path: Path, cross_encoder: str) -> None:
+    options = settings(tmp_path, cross_encoder)
+    from PIL import Image
+
+    Image.new("RGB", (8, 8)).save(tmp_path / "a.png")
+    (tmp_path / "corpus.jsonl").write_text('{"image_path": "a.png"}\n')
+    with pytest.raises(ToolError, match=r"does not embed images .*clip-ViT-B-32"):
+        await retriever("retriever_init", **options, is_multimodal=True)

@@ -7,12 +7,12 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from documents import DocumentError, document_files
 from fastmcp.exceptions import ToolError
 
-from workbench.mcp.kit import report
+from workbench.mcp.kit import MarkedResult, report
 
 Made = TypeVar("Made")
 
@@ -32,10 +32,11 @@ class Account:
     skipped: list[str] = field(default_factory=list)
     """Files that are no documents."""
 
-    def shown(self) -> dict[str, Any]:
-        """For the tool's result, where every visit shows it."""
-        return {"documents": {"seen": self.seen, "used": self.used, "left_out": self.left_out,
-                              "warnings": self.warnings, "skipped": self.skipped}}  # fmt: skip
+    def shown(self) -> MarkedResult:
+        """For the tool's result: numbers and names, and a warning for each document that is not whole."""
+        account = {"seen": self.seen, "used": self.used, "left_out": self.left_out,
+                   "warnings": self.warnings, "skipped": self.skipped}  # fmt: skip
+        return MarkedResult({"documents": account}, warnings=[*self.left_out, *self.warnings])
 
     def summary(self) -> str:
         """One line, and one for each document that is not whole."""

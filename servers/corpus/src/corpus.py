@@ -49,7 +49,7 @@ Cut = Callable[[str], list[Span]]
 @app.tool(output="parse_file_path,text_corpus_save_path,on_bad_file->")
 async def build_text_corpus(
     parse_file_path: str, text_corpus_save_path: str, on_bad_file: str = "skip"
-) -> dict[str, Any]:
+) -> MarkedResult:
     """Write one record ``{id, title, contents}`` per document as JSON Lines, with where its pages begin."""
     root = find_file(parse_file_path)
     with WholeFile(output_path(text_corpus_save_path)) as target:
@@ -65,7 +65,7 @@ async def build_text_corpus(
 @app.tool(output="parse_file_path,image_corpus_save_path,on_bad_file->")
 async def build_image_corpus(
     parse_file_path: str, image_corpus_save_path: str, on_bad_file: str = "skip"
-) -> dict[str, Any]:
+) -> MarkedResult:
     """Draw every page of the PDF files; one record ``{id, image_id, image_path}`` per page as JSON Lines."""
     root, path = find_file(parse_file_path), output_path(image_corpus_save_path)
     folder = path.parent / "image"
@@ -103,7 +103,7 @@ async def mineru_parse(
 @app.tool(output="mineru_dir,parse_file_path,text_corpus_save_path,image_corpus_save_path->")
 def build_mineru_corpus(
     mineru_dir: str, parse_file_path: str, text_corpus_save_path: str, image_corpus_save_path: str
-) -> dict[str, Any]:
+) -> MarkedResult:
     """Collect what ``mineru_parse`` left: texts as ``build_text_corpus`` writes them, and the pictures in them."""
     root, folder = find_file(parse_file_path), find_file(mineru_dir)
     images = output_path(image_corpus_save_path)
@@ -121,7 +121,8 @@ def build_mineru_corpus(
             pictures.write(image_records(copies, images.parent, pictures.count))
         if not texts.count:
             raise ToolError(f"{folder}: nothing to collect. " + "; ".join(left_out))
-    return {"documents": {"seen": len(files), "used": texts.count, "left_out": left_out}}
+    account = {"seen": len(files), "used": texts.count, "left_out": left_out}
+    return MarkedResult({"documents": account}, warnings=left_out)
 
 
 @app.tool(

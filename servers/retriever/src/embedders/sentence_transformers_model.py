@@ -56,24 +56,29 @@ class SentenceTransformersModel(Embedder):
         return unit_rows(rows)
 
     async def embed_images(self, images: Sequence[Path]) -> Vectors:
-        return unit_rows(await asyncio.to_thread(self._encoded, images))
+        return unit_rows(await asyncio.to_thread(self._embed_images, images))
 
-    def _encoded(self, images: Sequence[Path]) -> Any:
-        """Images by a model such as CLIP, opened as many at a time as are embedded at once."""
+    def _embed_images(self, images: Sequence[Path]) -> Any:
+        """By a model such as CLIP, opened as many at a time as are embedded at once."""
         import numpy as np
 
+        if "image" not in getattr(self._model, "modalities", ("image",)):
+            raise self._no_images(f"it takes {', '.join(self._model.modalities)}")
         pillow = need("PIL.Image", "what opens images", "pillow")
         rows = []
         for at in range(0, len(images), self._batch_size):
             opened = [_picture(pillow, image) for image in images[at : at + self._batch_size]]
             try:
                 rows.append(self._model.encode(opened, batch_size=self._batch_size, show_progress_bar=False))
-            except (AttributeError, TypeError, ValueError) as error:  # each model of texts has a way of its own
-                raise EmbedderError(
-                    f"{self.name} does not embed images ({error}); take a model such as clip-ViT-B-32 "
-                    "(retriever.model_name_or_path)"
-                ) from error
+            except (AttributeError, TypeError, ValueError) as error:  # an older library does not know beforehand
+                raise self._no_images(str(error)) from error
         return np.concatenate(rows)
+
+    def _no_images(self, reason: str) -> EmbedderError:
+        return EmbedderError(
+            f"retriever.is_multimodal: {self.name} does not embed images ({reason}); take a model such as "
+            "clip-ViT-B-32 (retriever.model_name_or_path)"
+        )
 
     def _options(self, prefix: str) -> dict[str, Any]:
         """Those of this kind of text, without the prefix, and those of both. A prompt the model lacks is left out."""
