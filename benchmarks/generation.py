@@ -41,7 +41,8 @@ async def serve() -> None:
         try:
             while True:
                 request = await reader.readuntil(b"\r\n\r\n")
-                length = next(line for line in request.lower().split(b"\r\n") if line.startswith(b"content-length:"))
+                lines = request.lower().split(b"\r\n")
+                length = next((line for line in lines if line.startswith(b"content-length:")), b"content-length:0")
                 await reader.readexactly(int(length.partition(b":")[2]))
                 writer.write(head + body)
                 await writer.drain()

@@ -224,12 +224,12 @@ def _choosy(handler: _Handler, body: dict[str, Any], count: int) -> None:
 
 
 def _chooser(handler: _Handler, body: dict[str, Any], count: int) -> None:
-    """Says again what is asked of a text, "Is it THIS?"; refuses some, as a filter does."""
+    """Says again what is asked of a text, "Is it THIS?"; some it refuses, as a filter does, and one it does not end."""
     text = said(body).partition("Is it ")[2].partition("?")[0]
     if text == "bad":
         handler.error(400, "The content was filtered.", "content_filter")
     else:
-        handler.message(text)
+        handler.message(text, "length" if text == "long" else "stop")
 
 
 def _broke(handler: _Handler, body: dict[str, Any], count: int) -> None:

@@ -161,7 +161,7 @@ def test_an_item_without_a_state_fails_alone(
 ) -> None:
     """The model names no state for one item and refuses another: what it said of the third is not thrown away."""
     monkeypatch.chdir(tmp_path)
-    questions = ["Is it streamed?", "Is it light or streamed?", "Is it bad?"]
+    questions = ["Is it streamed?", "Is it light or streamed?", "Is it bad?", "Is it long?"]
     code = run(endpoint, tmp_path, "chooser", questions, "{streamed: a river, light: ships}")
     out, err = capsys.readouterr()
     assert code == 0, err
@@ -169,10 +169,11 @@ def test_an_item_without_a_state_fails_alone(
     (routed,) = [event for event in events if event["type"] == "branch_routed"]
     assert routed["states"] == {"streamed": [0]}
     (warned,) = [event["warnings"] for event in events if event["type"] == "visit_finished" and event["failed"]]
-    assert warned[0].startswith("2 of 3 items failed")
+    assert warned[0].startswith("3 of 4 items failed")
     assert "[1] the model chose no state: it answered 'light or streamed'; states: streamed, light" in warned[0]
     assert "[2] no answer: " in warned[0]
     assert "The content was filtered" in warned[0]
+    assert "(it was cut off after 4 characters: see generation.sampling_params.max_tokens)" in warned[0]
 
 
 async def test_where_no_question_is_answered_the_search_for_states_ends() -> None:

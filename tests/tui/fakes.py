@@ -40,6 +40,8 @@ class Lab:
     def __init__(self) -> None:
         self.items: list[Any] = list(ITEMS)
         self.failures = 0
+        self.failed: dict[str, dict[int, str]] = {}
+        self.warnings: dict[str, tuple[str, ...]] = {}
         self.hanging = asyncio.Event()
         self.progress: Callable[[Progress], None] = lambda _: None
         self.told: list[Progress] = []
@@ -150,7 +152,8 @@ class FakeTools:
         finally:
             self._questions.withdraw()
         self._wire(call, "received", number, {"result": value})
-        return CallResult(value, timing=Timing(0, 0.24, 0.01))
+        failed, warnings = self.lab.failed.get(call.tool, {}), self.lab.warnings.get(call.tool, ())
+        return CallResult(value, timing=Timing(0, 0.24, 0.01), failed=failed, warnings=warnings)
 
     async def _respond(self, call: Call, method: str, params: Any) -> Any:
         """A question of the server; its numbers are its own."""

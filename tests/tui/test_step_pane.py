@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.tui.fakes import Lab
 from tests.tui.support import LOOP, RAG, Keys, Opened
 from workbench.tui.differences import ABSENT, Difference, differences, text_pieces
 from workbench.tui.prompt_text import length_words
@@ -112,6 +113,29 @@ async def test_how_long_prompts_are(open_pipeline: Open) -> None:
         await keys.press("i")
         assert "4 messages" not in keys.text()
     assert length_words([]) == "0 characters, about 0 tokens (guessed)"
+
+
+# ---- what went wrong
+
+
+async def test_items_that_failed_stand_before_the_outputs_with_their_reasons(open_pipeline: Open) -> None:
+    lab = Lab()
+    lab.failed["generate"] = {1: "the prompt [/] is too long", 3: "refused"}
+    lab.warnings["generate"] = ("cut off: the answer of [0]",)
+    opened = open_pipeline(RAG, lab)
+    async with opened.running() as keys:
+        await keys.press("n", "n", "n", "n", "v")
+        await show(keys, "output")
+        assert "failed items" in keys.text()
+        assert "out of the run" in keys.text()
+        assert "warnings" in keys.text()
+        await keys.press("home", "right")
+        assert '"the prompt [/] is too long"' in keys.text()
+        assert '"refused"' in keys.text()
+        await keys.press("i", "]")
+        text = keys.text()
+        assert "out of the run" in text
+        assert "refused" not in text
 
 
 # ---- code

@@ -95,6 +95,8 @@ class Reply(Struct, frozen=True):
     action: Literal["accept", "decline", "cancel"]
     content: Any = None
     reason: str = ""
+    is_cut_off: bool = False
+    """Of a model's answer: it ended because it had as many tokens as it may."""
 
 
 class Answering(Protocol):

@@ -31,8 +31,11 @@ class ClientModel:
         self._gate = asyncio.Semaphore(AT_ONCE)
         self._refused = 0
 
-    async def ask(self, prompt: str) -> str:
-        """The answer. Raises ``Unclear`` for a question that is refused, ``ToolError`` where all seem to be."""
+    async def ask(self, prompt: str, read: Callable[[str], T]) -> T:
+        """What ``read`` makes of the answer; it raises ``Unclear`` for one that it can't use.
+
+        Raises ``Unclear`` also for a question that is refused, ``ToolError`` where all seem to be.
+        """
         said = SamplingMessage(role="user", content=TextContent(type="text", text=prompt))
         async with self._gate:
             try:
@@ -43,7 +46,14 @@ class ClientModel:
                     raise ToolError(f"no answer to {self._refused} questions in a row: {error}") from error
                 raise Unclear(f"no answer: {error}") from error
         self._refused = 0
-        return str(getattr(answer.content, "text", ""))
+        text = str(getattr(answer.content, "text", ""))
+        try:
+            return read(text)
+        except Unclear as error:
+            if answer.stop_reason != "maxTokens":
+                raise
+            cut = f"it was cut off after {len(text)} characters: see generation.sampling_params.max_tokens"
+            raise Unclear(f"{error} ({cut})") from error
 
 
 async def each(count: int, find: Callable[[int], Awaitable[T]]) -> list[T | Unclear]:

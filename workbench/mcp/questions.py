@@ -122,4 +122,5 @@ def _sampling_result(reply: Reply) -> dict[str, Any]:
     if reply.action != "accept":
         raise RpcError(_REFUSED, reply.reason or "refused")
     content = {"type": "text", "text": str(reply.content)}
-    return {"role": "assistant", "content": content, "model": "ragwb", "stopReason": "endTurn"}
+    reason = "maxTokens" if reply.is_cut_off else "endTurn"
+    return {"role": "assistant", "content": content, "model": "ragwb", "stopReason": reason}

@@ -28,10 +28,16 @@ class PipelineModel(Struct, frozen=True):
             result = await self.call(Call(ALIAS, TOOL, "tool", arguments, asked.visit or 0))
         except ToolsError as error:
             return Reply("decline", reason=str(error))
-        answers = result.value.get("ans_ls") if isinstance(result.value, Mapping) else None
+        given = result.value if isinstance(result.value, Mapping) else {}
+        answers = given.get("ans_ls")
         if not isinstance(answers, list) or len(answers) != 1:
             return Reply("decline", reason=f"{ALIAS}.{TOOL} did not return one answer")
-        return Reply("accept", str(answers[0]))
+        return Reply("accept", str(answers[0]), is_cut_off=_is_cut_off(given.get("usage_ls")))
+
+
+def _is_cut_off(usage: Any) -> bool:
+    """Whether the only answer was, where the server says so."""
+    return isinstance(usage, list) and [isinstance(u, Mapping) and u.get("finish_reason") for u in usage] == ["length"]
 
 
 def _prompt(request: Mapping[str, Any]) -> str:

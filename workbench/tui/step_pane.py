@@ -254,9 +254,9 @@ class StepPane(Guarded, Vertical):
     def _outputs(self) -> Iterator[Root]:
         if self._visit is None:
             return
-        pool = self._model.debugger.state.pool
+        pool, lens = self._model.debugger.state.pool, self._model.lens
+        yield from _what_went_wrong(self._visit, lens)
         for name, variable in self._visit.saved.items():
-            lens = self._model.lens
             value, is_item = item_of_variable(pool, variable, lens)
             if is_item and variable.written is not None and lens not in variable.written:
                 value = NOT_THIS_ITEM
@@ -338,6 +338,19 @@ class StepPane(Guarded, Vertical):
         state = self._model.debugger.state
         is_present = self._step is not None and state.place.step == self._step.path and not self.is_past
         return state.stop.why if is_present and state.stop is not None and state.stop.reason == "failed" else None
+
+
+def _what_went_wrong(visit: Visit, lens: int | None) -> Iterator[Root]:
+    """The items that failed, each with its reason, and the warnings; of a pinned item only what is about it."""
+    failures = {item: reason for item, reason in visit.failures.items() if lens is None or item == lens}
+    if failures:
+        named = {f"[{item}]": reason for item, reason in failures.items()}
+        notes = (Part("out of the run", "bad"),)
+        yield Root("failed items", named, notes, key=(visit.number, "failed items"))
+    # The first warning of a visit with failures tells of these.
+    warnings = list(visit.warnings[1:] if visit.failures else visit.warnings)
+    if warnings and lens is None:
+        yield Root("warnings", warnings, (), key=(visit.number, "warnings"))
 
 
 def _visit_words(visit: Visit) -> str:

@@ -27,7 +27,7 @@ class Judge:
 
     async def ask(self, prompt: str) -> Any:
         """The JSON of the answer. Raises ``Unreadable``, and what ``ClientModel.ask`` does."""
-        return read_json(await self._model.ask(prompt))
+        return await self._model.ask(prompt, read_json)
 
     async def texts(self, prompt: str) -> list[str]:
         """The answer as a list of texts. Raises ``Unreadable``."""

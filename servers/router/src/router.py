@@ -171,7 +171,8 @@ async def route_by_llm(
     model = ClientModel(ctx, MOST_TOKENS)
 
     async def choose(place: int) -> str:
-        return chosen_state(await model.ask(asked(values[place], states, question)), states, otherwise)
+        prompt = asked(values[place], states, question)
+        return await model.ask(prompt, lambda answer: chosen_state(answer, states, otherwise))
 
     chosen = await each(len(values), choose)
     failed = {place: str(state) for place, state in enumerate(chosen) if isinstance(state, Unclear)}
