@@ -15,15 +15,21 @@ import yaml
 HERE = Path(__file__).parent
 
 
-def passages(facts: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, str]]:
-    """Records ``{id, title, contents}``; ids are ``<kind>-<row>-<passage>``."""
+YEARS = ("year", "founded")
+"""The columns that say when something began."""
+
+
+def passages(facts: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Records ``{id, kind, title, year, contents}``; ids are ``<kind>-<row>-<passage>``, some have no year."""
     for kind, table in facts.items():
         for row_number, values in enumerate(table["rows"]):
             row = dict(zip(table["columns"], values, strict=True))
             for number, wordings in enumerate(table["passages"]):
                 text = wordings[row_number % len(wordings)].format(**row)
                 title = str(row.get("name", ""))
-                yield {"id": f"{kind}-{row_number}-{number}", "title": title, "contents": text}
+                year = next((row[column] for column in YEARS if column in row), None)
+                about = {"id": f"{kind}-{row_number}-{number}", "kind": kind, "title": title}
+                yield {**about, **({} if year is None else {"year": year}), "contents": text}
 
 
 def main() -> None:

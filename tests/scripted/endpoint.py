@@ -13,6 +13,7 @@ from typing import Any
 
 from tests.scripted.knowledge import records, searched_web
 from tests.scripted.model import Mood, NotRecognised, answer, next_turn
+from tests.scripted.templates import recognise
 
 DIALOGUE = "dialogue"
 """Counted for messages of several turns."""
@@ -74,11 +75,13 @@ class ScriptedModel:
     def reply(self, messages: list[dict[str, Any]]) -> str | None:
         """What the model says to a conversation; None where it is asked what no shipped template asks."""
         turns = [message for message in messages if message["role"] != "system"]
+        first = self._read(turns[0]["content"])
         try:
-            if len(turns) > 1:
+            if len(turns) > 1 and recognise(first[0]) is None:
                 template, said = DIALOGUE, next_turn(turns, self.mood)
-            else:
-                template, said = answer(*self._read(turns[-1]["content"]))
+            else:  # an agent's prompt is the first; what it observed comes later
+                later = "\n".join(turn["content"] for turn in turns[1:] if turn["role"] == "user")
+                template, said = answer(*first, later)
         except NotRecognised as error:
             with self._lock:
                 self.strange.append(str(error))

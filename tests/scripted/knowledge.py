@@ -74,7 +74,7 @@ def passages() -> dict[str, Passage]:
 def questions() -> dict[str, Known]:
     """Question -> what is known of it, for every question of the shipped files that names its passages."""
     found = {}
-    for file in (*sorted(DATA.glob("questions*.jsonl")), DATA / "choices.jsonl"):
+    for file in (*sorted(DATA.glob("questions*.jsonl")), DATA / "choices.jsonl", DATA / "adaptive.jsonl"):
         for row in records(file.name):
             if "needs" in row:
                 facts = tuple(passages()[name] for name in row["needs"])

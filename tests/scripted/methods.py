@@ -37,14 +37,14 @@ class Method(Struct, frozen=True):
 METHODS: dict[str, Method] = {
     # ---- one answer for each question, or two
     "vanilla_llm": Method(10, 10, right=0),
-    "vanilla_rag": Method(10, 10, right=8),
+    "vanilla_rag": Method(10, 10, right=9),
     "rag_full": Method(12, 12, right=8),
     # Who guesses A is right where A is right.
     "vanilla_multiple_choice": Method(11, 11, right=3),
     "rag_multiple_choice": Method(11, 11, right=11),
-    "rankcot": Method(2 * 10, 2 * 10, right=9),
+    "rankcot": Method(2 * 10, 2 * 10, right=10),
     "llm_memory": Method(10, 10, right=0),
-    "rag_memory": Method(10, 10, right=8),
+    "rag_memory": Method(10, 10, right=9),
     "visrag": Method(11, 11, right=11),
     "evisrag": Method(11, 11, right=11),
     # One dialogue, one answer; its prompt is the dialogue itself.

@@ -42,8 +42,9 @@ def answers(*templates: str) -> Callable[[Callable[[Slots, Mood], str]], Callabl
     return register
 
 
-def answer(prompt: str, mood: Mood = "good", seen: str = "") -> tuple[str, str]:
-    """The template of a prompt, and what the model says; ``seen`` is what its pictures show.
+def answer(prompt: str, mood: Mood = "good", seen: str = "", later: str = "") -> tuple[str, str]:
+    """The template of a prompt, and what the model says; ``seen`` is what its pictures show, ``later`` what was said to
+    it since.
 
     Raises ``NotRecognised``.
     """
@@ -52,9 +53,8 @@ def answer(prompt: str, mood: Mood = "good", seen: str = "") -> tuple[str, str]:
         raise NotRecognised(f"{found.template if found else 'no template'}: {prompt[:200]!r}")
     if mood in _SAID:
         return found.template, _SAID[mood]
-    return found.template, _ANSWERS[found.template](
-        {**found.slots, "prompt": prompt, "template": found.template, "seen": seen}, mood
-    )
+    about = {"prompt": prompt, "template": found.template, "seen": seen, "later": later}
+    return found.template, _ANSWERS[found.template]({**found.slots, **about}, mood)
 
 
 class View:

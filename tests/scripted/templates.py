@@ -38,7 +38,10 @@ class _Pattern(Struct, frozen=True):
 
     def fits(self, prompt: str) -> re.Match[str] | None:
         """The words are looked for first: the expression takes its time on long prompts."""
-        return self.regex.fullmatch(prompt) if all(words in prompt for words in self.words) else None
+        if not all(words in prompt for words in self.words):
+            return None
+        # A place at the beginning that is empty takes the blanks after it along.
+        return self.regex.fullmatch(prompt) or self.regex.fullmatch(f"\n\n{prompt}")
 
 
 @lru_cache(maxsize=1)
@@ -65,7 +68,7 @@ def _regex(node: nodes.Node, names: set[str]) -> str:
     if isinstance(node, nodes.If):
         ways = ["".join(_regex(part, names) for part in body) for body in (node.body, node.else_)]
         return f"(?:{'|'.join(ways)})"
-    return _ANYTHING if isinstance(node, nodes.Expr) else ""
+    return _ANYTHING if isinstance(node, nodes.Expr | nodes.For) else ""
 
 
 def recognise(prompt: str) -> Recognised | None:

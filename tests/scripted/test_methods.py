@@ -14,8 +14,9 @@ import pytest_asyncio
 
 from tests.scripted.endpoint import ScriptedModel
 from tests.scripted.knowledge import ROOT
-from tests.scripted.methods import METHODS
+from tests.scripted.methods import METHODS, Method
 from tests.scripted.model import BAD_MOODS, Mood
+from tests.scripted.techniques import TECHNIQUES
 from tests.support import Session
 from workbench.cases.item_check import check_items
 from workbench.cases.opening import open_runs
@@ -28,6 +29,7 @@ from workbench.pipeline.prepare import prepare
 from workbench.pipeline.reader import read_pipeline
 
 PIPELINES = ROOT / "pipelines"
+ALL: dict[str, Method] = {**METHODS, **TECHNIQUES}
 
 
 @pytest.fixture(scope="session")
@@ -39,7 +41,7 @@ def model() -> Iterator[ScriptedModel]:
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def servers(model: ScriptedModel, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ServerHub]:
     """The servers of all these pipelines, started once."""
-    prepared = [prepare(PIPELINES / f"{name}.yaml") for name in METHODS]
+    prepared = [prepare(PIPELINES / f"{name}.yaml") for name in ALL]
     sources = {alias: source for one in prepared for alias, source in one.used_sources().items()}
     output = tmp_path_factory.mktemp("scripted")
     model.pictures = output / "output/guide/image/harbour_guide"
@@ -55,7 +57,7 @@ async def run(
     model.begin(mood)
     file = PIPELINES / f"{name}.yaml"
     sets = model.sets(read_pipeline(file).pipeline.servers)
-    prepared = prepare(file, sets=[*sets, *METHODS[name].sets])
+    prepared = prepare(file, sets=[*sets, *ALL[name].sets])
     session = Session(prepared, servers, folder)
     debugger = await session.open()
     stopped = await debugger.run("continue")
@@ -79,9 +81,9 @@ def unanswered(session: Session, variable: str | None) -> list[int]:
     return [item for item, answer in enumerate(answers) if answer in (None, UNSET) and item not in pool.failed]
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", ALL)
 async def test_a_good_model(name: str, model: ScriptedModel, servers: ServerHub, tmp_path: Path) -> None:
-    method = METHODS[name]
+    method = ALL[name]
     session, stopped = await run(name, model, servers, tmp_path)
     assert stopped.reason == "finished", stopped.why
     study = study_of(session)
@@ -93,15 +95,16 @@ async def test_a_good_model(name: str, model: ScriptedModel, servers: ServerHub,
     if method.rounds:
         assert tuple(path.rounds for path in item_paths(study.flow)) == method.rounds
     if method.right is not None:
-        assert sum(row.scores["acc"] == 1 for row in study.rows) == method.right
+        wrong = [row.question for row in study.rows if row.scores["acc"] != 1]
+        assert len(study.rows) - len(wrong) == method.right, wrong
 
 
 @pytest.mark.parametrize("mood", BAD_MOODS)
-@pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.calls])
+@pytest.mark.parametrize("name", [name for name, method in ALL.items() if method.calls])
 async def test_a_model_in_a_bad_mood(
     name: str, mood: Mood, model: ScriptedModel, servers: ServerHub, tmp_path: Path
 ) -> None:
-    method = METHODS[name]
+    method = ALL[name]
     session, stopped = await run(name, model, servers, tmp_path, mood)
     assert stopped.reason == "finished", stopped.why
     assert unanswered(session, method.answer) == []

@@ -8,7 +8,7 @@ on by a step that puts passages together is not the item's own: such steps are w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -25,6 +25,10 @@ from workbench.pipeline.model import FromMemory
 _ENOUGH = 3
 """So many prompts that all hold a text, of a template that is not known: it is the template's."""
 
+
+_PROMPTS = ("prompt_ls", "messages")
+_AGENTS = ("agent_ls",)
+"""Conversations that go on: each turn adds what the agent said, and what it observed."""
 
 _GIVEN = ("question", "passage")
 
@@ -74,7 +78,10 @@ class _Check:
         self.asked: list[list[str]] = [[] for _ in range(self.run.count)]
         """The prompts that each item had so far."""
         self.questions = [plain(study.question(item)) for item in range(self.run.count)]
-        self.prompt_names = _prompt_names(self.flow)
+        self.prompt_names = _names_read_as(self.flow, _PROMPTS)
+        self.agent_names = _names_read_as(self.flow, _AGENTS)
+        self.agents: dict[tuple[str, int], Any] = {}
+        """What an agent remembered when it was checked last: one that has ended is not asked again."""
         self.faults: list[ItemFault] = []
         self.checked: list[tuple[SavedVisit, int]] = []
         self.notes: dict[str, None] = {}
@@ -93,7 +100,9 @@ class _Check:
 
     def _is_prompt(self, visit: SavedVisit, name: str) -> bool:
         kind = self.flow.kind(visit)
-        return kind == "prompt" or (kind == "other" and name in self.prompt_names)
+        if name in self.agent_names:
+            return True
+        return kind == "prompt" or (kind == "other" and name in self.prompt_names and not self.flow.gives_items(visit))
 
     # ---- whose texts are whose
 
@@ -144,7 +153,10 @@ class _Check:
             item: joined(texts_in(entry))
             for item, entry in enumerate(value)
             if entry is not None and not is_unset(entry) and (items is None or item in items)
+            if self.agents.get((name, item)) != entry
         }
+        if name in self.agent_names:
+            self.agents |= {(name, item): value[item] for item in prompts}
         template = template_of(self.flow, visit)
         if template is None:
             self.notes[f"{visit.step}: its template is not known, so it is not known what its prompts must hold"] = None
@@ -227,10 +239,10 @@ class _Check:
         return list(texts_in(writer.saved[need.variable][item]))
 
 
-def _prompt_names(flow: Flow) -> set[str]:
-    """The variables that models are given as prompts."""
+def _names_read_as(flow: Flow, arguments: Collection[str]) -> set[str]:
+    """The variables that models are given as one of these arguments."""
     names: set[str] = set()
     for visit in flow.run.visits:
         if flow.kind(visit) == "generation":
-            names.update(name for argument, name in flow.reads(visit).items() if argument in ("prompt_ls", "messages"))
+            names.update(name for argument, name in flow.reads(visit).items() if argument in arguments)
     return names

@@ -28,7 +28,7 @@ from images import draw_pages
 from mineru import parsed, pictures_of, run_mineru
 
 from workbench.mcp.json_lines import WholeFile, read_records
-from workbench.mcp.kit import MarkedResult, ToolServer, find_file, output_path
+from workbench.mcp.kit import MarkedResult, ToolServer, check_lengths, find_file, output_path
 
 app = ToolServer("corpus")
 
@@ -42,6 +42,9 @@ JOINED = {"min_characters_per_sentence", "min_characters_per_chunk"}
 """UltraRAG's least lengths: told that they do nothing, for small parts are joined while they fit."""
 _TOLD_EVERY = 200
 """Records between two words about progress."""
+
+OWN_KEYS = ("id", "doc_id", "title", "contents", "start", "end", "page_starts")
+"""What each chunk has for itself; the other keys of a record are those of all its chunks."""
 
 Cut = Callable[[str], list[Span]]
 
@@ -167,6 +170,28 @@ def documents_of(source: Path) -> Iterator[dict[str, Any]]:
         yield record
 
 
+@app.tool(output="entrance_ids,passage_ls,entrance_ls,entrances_path,keep_passages->")
+def write_entrances(
+    entrance_ids: list[str],
+    passage_ls: list[str],
+    entrance_ls: list[list[str]],
+    entrances_path: str,
+    keep_passages: bool = True,
+) -> dict[str, Any]:
+    """A corpus of texts by which passages are found besides their own: questions they answer, summaries.
+
+    ``entrance_ls``: passages x texts. Records are ``{id, parent, contents}``; ``parent`` is the passage's id.
+    ``keep_passages``: the passage is an entrance to itself, too.
+    """
+    check_lengths(entrance_ids=entrance_ids, passage_ls=passage_ls, entrance_ls=entrance_ls)
+    with WholeFile(output_path(entrances_path)) as target:
+        for name, passage, texts in zip(entrance_ids, passage_ls, entrance_ls, strict=True):
+            own = [{"id": str(name), "parent": str(name), "contents": passage}] if keep_passages else []
+            further = [{"id": f"{name}#{n}", "parent": str(name), "contents": t} for n, t in enumerate(texts, 1)]
+            target.write([*own, *further])
+    return {"entrances": target.count}
+
+
 def write_chunks(target: WholeFile, records: Sequence[Mapping[str, Any]], cut: Cut, use_title: bool) -> None:
     """Add the chunks of some records; chunks are numbered from 0 through all documents."""
     for record in records:
@@ -217,11 +242,14 @@ def document_record(file: Path, root: Path, reading: Reading) -> dict[str, Any]:
 
 
 def chunk_records(record: Mapping[str, Any], cut: Cut, use_title: bool, first: int) -> Iterator[dict[str, Any]]:
-    """The chunks of a record: where each is in its document (characters; the page from 1), and its other keys."""
+    """The chunks of a record: where each is in its document (characters; the page from 1), and its other keys.
+
+    A chunk's chunks are of that chunk: its place in a document is not theirs.
+    """
     text, title = str(record["contents"]), str(record.get("title") or "")
     head = f"Title:\n{title}\n\nContent:\n" if use_title and title else ""
     starts: Sequence[int] = record.get("page_starts") or ()
-    other = {key: value for key, value in record.items() if key not in ("id", "title", "contents", "page_starts")}
+    other = {key: value for key, value in record.items() if key not in OWN_KEYS}
     for number, (start, end) in enumerate(cut(text), start=first):
         chunk = {"id": str(number), "doc_id": str(record.get("id", "")), "title": title,
                  "contents": head + text[start:end], **other, "start": start, "end": end}  # fmt: skip

@@ -12,6 +12,7 @@ from boxed import last_boxed
 from citations import CitationRegistry, numbered
 from fastmcp.exceptions import ToolError
 from items import Notes, as_list, columns, merged, noted
+from lines import filter_of, lines_of
 from search_tags import R1_SEARCHER, SEARCH, last_query
 from sentences import final_answer, first_sentence
 from survey import NONE_YET, OUTLINE, Section, SurveyUnreadable, markdown, next_unwritten, read_survey, section_at
@@ -43,6 +44,34 @@ def output_extract_from_boxed(ans_ls: list[str]) -> MarkedResult:
 def merge_passages(temp_psg: list[Any], ret_psg: list[Any]) -> dict[str, list[Any]]:
     """Append each item's new passages to those it has."""
     return {"ret_psg": merged(temp_psg, ret_psg)}
+
+
+@app.tool(output="ans_ls,most_lines->line_ls")
+def lines_of_answers(ans_ls: list[str], most_lines: int = 4) -> dict[str, list[list[str]]]:
+    """The lines of each answer, without bullets and numbers: items x lines."""
+    return {"line_ls": [lines_of(answer, most_lines) for answer in ans_ls]}
+
+
+@app.tool(output="q_ls,ans_ls,most_lines->batch_query_list")
+def queries_of_answers(q_ls: list[str], ans_ls: list[str], most_lines: int = 4) -> dict[str, list[list[str]]]:
+    """Each question, and the lines of its answer as further queries: items x queries."""
+    check_lengths(q_ls=q_ls, ans_ls=ans_ls)
+    rows = zip(q_ls, ans_ls, strict=True)
+    return {"batch_query_list": [list(dict.fromkeys([q, *lines_of(answer, most_lines)])) for q, answer in rows]}
+
+
+@app.tool(output="ans_ls,filter_keys->filter_ls")
+def read_filters(ans_ls: list[str], filter_keys: list[str]) -> MarkedResult:
+    """The search filter in each answer, a JSON object of which these keys count; none where it can't be read."""
+    notes: Notes = []
+    filters: list[dict[str, Any]] = []
+    for item, answer in zip(item_numbers(len(ans_ls)), ans_ls, strict=True):
+        try:
+            filters.append(filter_of(answer, filter_keys))
+        except ValueError as error:
+            filters.append({})
+            notes.append((item, f"no filter is used, its answer has none that can be read: {error}"))
+    return MarkedResult({"filter_ls": filters}, warnings=noted(notes))
 
 
 @app.tool(output="ans_ls->extract_query_list")

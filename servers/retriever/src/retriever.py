@@ -10,9 +10,10 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from fastmcp.exceptions import ToolError
-from filters import read_filter
+from filters import Where, read_filter
 from hits import RRF_K, Hit, reciprocal_rank_fusion, weighted_fusion
 from opening import open_retriever
+from parents import read_parents
 from passages import Corpus
 from project_memory import MemoryIndex
 from quality import ranking_quality, ranking_table
@@ -157,19 +158,28 @@ async def hybrid_search(  # noqa: PLR0917 - one parameter for each choice, as th
     fusion: str = "rrf",
     fusion_weights: dict[str, float] | None = None,
     rrf_k: float = RRF_K,
-    search_filter: dict[str, Any] | None = None,
+    search_filter: dict[str, Any] | list[dict[str, Any]] | None = None,
     mmr_lambda: float | None = None,
 ) -> dict[str, Any]:
-    """Passages found by words and by embeddings, fused; filtered by metadata and spread out (MMR) where asked for."""
+    """Passages found by words and by embeddings, fused; filtered by metadata and spread out (MMR) where asked for.
+
+    A list of filters has one for each query.
+    """
     check_top_k(top_k)
     wanted = SEARCHES if searches is None else tuple(searches)
     check_choices(wanted, fusion, fusion_weights or {}, mmr_lambda, rrf_k)
-    where, depth = read_filter(search_filter), max(top_k, candidates)
-    found: dict[str, list[list[Hit]]] = {}
-    if "bm25" in wanted:
-        found["bm25"] = await asyncio.to_thread(retriever.keyword_search, query_list, depth, where)
-    if "dense" in wanted:
-        found["dense"] = await retriever.search(query_list, depth, query_instruction, collection_name, where)
+    depth = max(top_k, candidates)
+    found: dict[str, list[list[Hit]]] = {name: [[] for _ in query_list] for name in SEARCHES if name in wanted}
+    for where, places in by_filter(search_filter, len(query_list)).items():
+        queries = [query_list[place] for place in places]
+        hits = {}
+        if "bm25" in wanted:
+            hits["bm25"] = await asyncio.to_thread(retriever.keyword_search, queries, depth, where)
+        if "dense" in wanted:
+            hits["dense"] = await retriever.search(queries, depth, query_instruction, collection_name, where)
+        for name, rows in hits.items():
+            for place, row in zip(places, rows, strict=True):
+                found[name][place] = row
     results = []
     for n in range(len(query_list)):
         lists = {name: hits[n] for name, hits in found.items()}
@@ -185,6 +195,33 @@ async def hybrid_search(  # noqa: PLR0917 - one parameter for each choice, as th
             fused[:top_k] if mmr_lambda is None else await retriever.spread(fused[:depth], top_k, mmr_lambda)
         )
     return outputs(results)
+
+
+@app.tool(output="ret_psg_ls,top_k,rrf_k->ret_psg")
+def fuse_rankings(ret_psg_ls: list[list[list[str]]], top_k: int = 5, rrf_k: float = RRF_K) -> dict[str, Any]:
+    """One ranking of the several that each item's queries gave (items x queries x passages), by reciprocal rank."""
+    check_top_k(top_k)
+    check_rrf(rrf_k)
+    fused = []
+    for rankings in ret_psg_ls:
+        lists = {str(n): [Hit(text, text, 0.0) for text in passages] for n, passages in enumerate(rankings)}
+        fused.append([hit.text for hit in reciprocal_rank_fusion(lists, {}, rrf_k)[:top_k]])
+    return {"ret_psg": fused}
+
+
+@app.tool(output="ret_ids,parents_path,parent_key,parent_top_k->ret_psg", outputs_from="search_outputs")
+async def parent_passages(
+    ret_ids: list[list[str]], parents_path: str, parent_key: str = "parent", parent_top_k: int | None = None
+) -> dict[str, Any]:
+    """What stands behind the passages that were found: of a question the passage, of a chunk its document.
+
+    The records of the corpus that was searched name it under ``parent_key``; ``parents_path`` is the corpus it is in.
+    """
+    if parent_top_k is not None:
+        check_top_k(parent_top_k)
+    corpus, path = retriever.need_corpus(), find_file(parents_path)
+    parents = await asyncio.to_thread(read_parents, corpus, path, parent_key)
+    return outputs([parents.behind(ids, parent_top_k) for ids in ret_ids])
 
 
 @app.tool(output="retriever_url,q_ls,top_k,query_instruction->ret_psg", outputs_from="search_outputs")
@@ -270,6 +307,17 @@ async def search_web(
     return found, web.warnings
 
 
+def by_filter(given: dict[str, Any] | list[dict[str, Any]] | None, count: int) -> dict[Where, list[int]]:
+    """The places of the queries that share a filter. Raises ``ToolError`` for what is none, or not one a query."""
+    if isinstance(given, list) and len(given) != count:
+        raise ToolError(f"search_filter has {len(given)} filters for {count} queries")
+    wheres = [read_filter(one) for one in given] if isinstance(given, list) else [read_filter(given)] * count
+    places: dict[Where, list[int]] = {}
+    for place, where in enumerate(wheres):
+        places.setdefault(where, []).append(place)
+    return places
+
+
 def check_choices(
     searches: Sequence[str], fusion: str, weights: dict[str, float], mmr: float | None, rrf_k: float
 ) -> None:
@@ -283,6 +331,11 @@ def check_choices(
         raise ToolError(f"unknown retriever.fusion {fusion!r}; known are {', '.join(FUSIONS)}")
     if mmr is not None and not 0 <= mmr <= 1:
         raise ToolError(f"retriever.mmr_lambda must be between 0 (most unlike) and 1 (best score); found {mmr}")
+    check_rrf(rrf_k)
+
+
+def check_rrf(rrf_k: float) -> None:
+    """Raises ``ToolError`` for a constant that divides by nothing."""
     if rrf_k <= 0:
         raise ToolError(f"retriever.rrf_k must be above 0; found {rrf_k}")
 
