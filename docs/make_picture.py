@@ -30,7 +30,7 @@ async def stopped(pilot: Pilot[Outcome], app: WorkbenchApp) -> None:
 
 async def picture_of_the_workbench() -> None:
     prepared = prepare(PIPELINES / "rag_branch.yaml")
-    breakpoints = [Breakpoint("5.3.continue.2", "round == 2")]
+    breakpoints = [Breakpoint("7.1.continue.2", "round == 2")]
     app = WorkbenchApp(prepared, Wiring(prepared, breaks=breakpoints).debugger)
     async with app.run_test(size=SIZE) as pilot:
         await stopped(pilot, app)

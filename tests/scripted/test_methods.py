@@ -5,6 +5,7 @@ A further pipeline is an entry in ``methods.py``, and a function in ``model.py``
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from tests.support import Session
 from workbench.cases.item_check import check_items
 from workbench.cases.opening import open_runs
 from workbench.cases.paths import item_paths
+from workbench.cases.saved_run import SavedVisit
 from workbench.cases.study import Study
 from workbench.engine.events import Stopped
 from workbench.engine.values import UNSET
@@ -71,6 +73,27 @@ def study_of(session: Session) -> Study:
     return Study(opened)
 
 
+def prompts_of_several(study: Study) -> list[SavedVisit]:
+    """The visits that made prompts for more than one item."""
+    visits = [visit for visit in study.run.visits if study.flow.kind(visit) == "prompt"]
+    return [visit for visit in visits if len(study.flow.items_of(visit) or ()) > 1]
+
+
+def with_moved_prompts(memory: list[dict[str, Any]], study: Study, visit: SavedVisit, file: Path) -> Study:
+    """The run as it would be if each item of one visit had been given the prompt of the one before it."""
+    items = sorted(study.flow.items_of(visit) or ())
+    for name, value in visit.saved.items():
+        written = list(value)
+        for item, before in zip(items, [items[-1], *items[:-1]], strict=True):
+            written[item] = value[before]
+        memory[visit.number - 1]["memory"][f"memory_{name}"] = written
+    moved = file.parent / "moved" / file.name
+    moved.parent.mkdir(exist_ok=True)
+    moved.write_text(json.dumps(memory), encoding="utf-8")
+    [opened] = open_runs(moved, study.opened.pipeline.pipeline.file if study.opened.pipeline else None)
+    return Study(opened)
+
+
 def unanswered(session: Session, variable: str | None) -> list[int]:
     """Items that have no answer, and are not marked as failed either."""
     pool = session.debugger.state.pool
@@ -92,6 +115,9 @@ async def test_a_good_model(name: str, model: ScriptedModel, servers: ServerHub,
     assert model.count == method.calls
     assert found.prompts == (method.calls if method.prompts is None else method.prompts)
     assert unanswered(session, method.answer) == []
+    for visit in prompts_of_several(study)[::-1][:1] + prompts_of_several(study)[:1]:
+        moved = with_moved_prompts(session.memory(), study, visit, Path(session.debugger.state.memory or ""))
+        assert visit.number in {fault.visit.number for fault in check_items(moved).faults}
     if method.rounds:
         assert tuple(path.rounds for path in item_paths(study.flow)) == method.rounds
     if method.right is not None:
