@@ -296,8 +296,8 @@ def test_the_shipped_agent_shows_every_call_as_a_visit(
     endpoint.parts["agent"] = keeper
     configs = f"{{openai: {{model_name: agent, base_url: '{endpoint.url}', concurrency: 4}}}}"
     react = Path(__file__).parents[2] / "pipelines" / "react.yaml"
-    sets = ["--set", "generation.backend=openai", "--set", f"generation.backend_configs={configs}"]
-    code = main(["run", str(react), "--quiet", "--events", *sets])
+    sets = ["generation.backend=openai", f"generation.backend_configs={configs}", "benchmark.benchmark.limit=6"]
+    code = main(["run", str(react), "--quiet", "--events", *(part for each in sets for part in ("--set", each))])
     out, err = capsys.readouterr()
     assert code == 0, err
     events = [json.loads(line) for line in out.splitlines()]

@@ -68,6 +68,9 @@ TOOLS: dict[str, list[Row]] = {
     "custom": [
         ("output_extract_from_boxed", {"ans_ls": [r"\boxed{[2,5)}"]}, {"pred_ls": ["[2,5)"]}),
         ("merge_passages", {"temp_psg": [["b"]], "ret_psg": [["a"]]}, {"ret_psg": [["a", "b"]]}),
+        ("lines_of_answers", {"ans_ls": ["1. a\n- b"]}, {"line_ls": [["a", "b"]]}),
+        ("queries_of_answers", {"q_ls": ["q"], "ans_ls": ["a\nq"]}, {"batch_query_list": [["q", "a"]]}),
+        ("read_filters", {"ans_ls": ['{"town": "Marl"}'], "filter_keys": ["town"]}, {"filter_ls": [{"town": "Marl"}]}),
         ("search_r1_query_extract", {"ans_ls": ["<search>a</search>"]}, {"extract_query_list": ["a?"]}),
         ("r1_searcher_query_extract", {"ans_ls": ["<|begin_of_query|>a"]}, {"extract_query_list": ["a?"]}),
         ("iterretgen_nextquery", {"q_ls": ["q"], "ans_ls": ["a"]}, {"nextq_ls": ["q a"]}),
