@@ -53,6 +53,11 @@ def test_find_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/of/someone")
     (tmp_path / "mine.txt").touch()
     assert find_file("mine.txt") == tmp_path / "mine.txt"
+    for place in (tmp_path, tmp_path / "called"):
+        (place / "output").mkdir(parents=True, exist_ok=True)
+        (place / "output/index.jsonl").touch()
+    monkeypatch.setenv("RAGWB_OUTPUT", str(tmp_path / "called"))
+    assert find_file("output/index.jsonl") == tmp_path / "called/output/index.jsonl", "written by a tool, and newer"
     assert find_file("servers") == shipped_folder() / "servers"
     assert find_file("no/such.txt") == tmp_path / "no/such.txt"
     assert find_file("/etc/hosts") == Path("/etc/hosts")

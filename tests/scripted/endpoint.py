@@ -30,6 +30,8 @@ class ScriptedModel:
         self.mood: Mood = "good"
         self.calls: Counter[str] = Counter()
         self.strange: list[str] = []
+        self.made: set[str] = set()
+        """The pipelines whose output is there for others."""
         self.searches = 0
         self.pictures: Path | None = None
         self._lock = threading.Lock()

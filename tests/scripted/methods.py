@@ -32,6 +32,8 @@ class Method(Struct, frozen=True):
     rounds: tuple[int, ...] = ()
     prompts: int | None = None
     sets: tuple[str, ...] = ()
+    before: str = ""
+    """The pipeline whose output it reads."""
 
 
 METHODS: dict[str, Method] = {

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import lru_cache
 from typing import Any
 
-from tests.scripted.knowledge import records
+from tests.scripted.knowledge import plain, records
 from tests.scripted.model import Mood, Slots, View, answers, view
 
 QUESTIONS = ("questions_filter.jsonl",)
@@ -71,3 +72,64 @@ def agent(slots: Slots, mood: Mood) -> str:
     if seen.is_done or is_last:
         return json.dumps({"thought": "Now I know.", "action": "answer", "input": seen.answer})
     return json.dumps({"thought": "I must look.", "action": "words", "input": seen.query})
+
+
+@lru_cache(maxsize=1)
+def _told_in_manual() -> list[tuple[str, str]]:
+    """Evidence in the manual, and the question that it answers."""
+    return [(plain(row["evidence"]), row["question"]) for row in records("manual_questions.jsonl")]
+
+
+@answers("questions_of_passage")
+def questions_of_passage(slots: Slots, mood: Mood) -> str:
+    """The questions that it answers; never the same words as a user's."""
+    text = plain(slots["prompt"])
+    asked = [
+        f"{question.rstrip('?')}, according to the manual?" for told, question in _told_in_manual() if told in text
+    ]
+    return "\n".join(asked) or f"What is told of {_title(slots['prompt'])}?"
+
+
+@answers("summary_of_passage")
+def summary_of_passage(slots: Slots, mood: Mood) -> str:
+    return f"This is about {_title(slots['prompt'])}."
+
+
+def _title(prompt: str) -> str:
+    return prompt.partition("Title:\n")[2].partition("\n")[0] or "it"
+
+
+@answers("chat_turn")
+def chat_turn(slots: Slots, mood: Mood) -> str:
+    """An answer out of what the prompt remembers, for the questions that ask for it."""
+    question = slots["prompt"].rpartition("user: ")[2].partition("\n")[0]
+    wanted = CHAT.get(question)
+    if wanted is None:
+        return "I see."
+    before = slots["prompt"].rpartition("user: ")[0]
+    return f"It is {wanted}." if wanted in before else "You did not say."
+
+
+CHAT = {
+    "Which day did I say the glazier comes?": "Thursday",
+    "What is the name of my cat?": "Pepper",
+    "What was broken in the storm, and how many of them?": "two panes",
+    "Which instrument do I play?": "concertina",
+    "What is my sister's work?": "baker",
+}
+
+
+@answers("chat_summary")
+def chat_summary(slots: Slots, mood: Mood) -> str:
+    """All that was said, without who said it."""
+    before, _, since = slots["prompt"].partition("What was said since:")
+    told = [line.partition(": ")[2] for line in since.splitlines() if line.startswith("user: ")]
+    earlier = before.partition("Summary so far: ")[2].strip()
+    return " ".join([*([] if earlier == "none" else [earlier]), *told])
+
+
+@answers("chat_profile")
+def chat_profile(slots: Slots, mood: Mood) -> str:
+    message = slots["prompt"].rpartition("Message: ")[2]
+    name = re.search(r"my name is (\w+)", message)
+    return json.dumps({"name": name[1]} if name else {})

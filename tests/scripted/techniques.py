@@ -21,4 +21,13 @@ TECHNIQUES: dict[str, Method] = {
     "adaptive_rag": Method(13 + 3 + 4 + 3 * (2 + 2) + 3 * (2 + 4), 13 + 13 * (2 + 3 * 2), right=13, sets=OUTRIGHT),
     # A search for each of two facts, and the answer.
     "react": Method(10 * 3, 10 * 4, right=10, answer="ans_ls", prompts=10 + 10 * 3),
+    # An answer for each passage; the passages and what was made of them are the index of the searches.
+    "question_index": Method(326, 326, answer="ans_ls"),
+    "summary_index": Method(326, 326, answer="ans_ls"),
+    # A question finds the question beside a passage each time, a summary eleven times.
+    "question_search": Method(20, 20, right=20, before="question_index"),
+    "summary_search": Method(20, 20, right=11, before="summary_index"),
+    "augmentation": Method(answer="ids_with", before="question_index"),
+    # Each of twelve turns: what it says, the summary, the profile.
+    "long_chat": Method(12 * 3, 12 * 3, answer="ans_ls"),
 }

@@ -56,6 +56,10 @@ async def run(
     name: str, model: ScriptedModel, servers: ServerHub, folder: Path, mood: Mood = "good"
 ) -> tuple[Session, Stopped]:
     """One run to its end; what the model was asked is in ``model`` afterwards."""
+    before = ALL[name].before
+    if before and before not in model.made:
+        await run(before, model, servers, folder)
+        model.made.add(before)
     model.begin(mood)
     file = PIPELINES / f"{name}.yaml"
     sets = model.sets(read_pipeline(file).pipeline.servers)

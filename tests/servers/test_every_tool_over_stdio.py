@@ -155,6 +155,7 @@ TOOLS: dict[str, list[Row]] = {
         ("get_summary", ANN, {"summary": "", "unsummarised": "user: a\nassistant: b"}),
         ("save_summary", {**ANN, "summary_ls": ["short"]}, {}),
         ("forget_dialogue", ANN, {}),
+        ("next_question", {**ANN, "script_ls": ["first"]}, {"q_ls": ["first"]}),
         ("update_profile", {**ANN, "profile_ls": [{"town": "Marl"}]}, {"profile.town": "Marl"}),
         ("get_profile", ANN, {"profile.town": "Marl"}),
         ("add_facts", {**ANN, "fact_ls": [{"subject": "Ann", "relation": "rows", "object": "Heron"}]}, {}),

@@ -113,9 +113,8 @@ class _Check:
         kind = self.flow.kind(visit)
         is_passages = kind == "search"
         is_given = is_passages or self.flow.gives_items(visit)
-        handed_on = is_passages and self._hands_on(visit)
         telling = [text for text in texts_in(value) if is_telling(text, is_made=False)]
-        if handed_on and all(map(self.texts.is_known, telling)):
+        if is_passages and all(map(self.texts.is_known, telling)) and self._hands_on(visit, telling):
             return
         is_question = is_given and name == (self.study.roles.question or self.run.counted_by)
         what = "question" if is_question else "passage" if is_passages else name
@@ -128,14 +127,16 @@ class _Check:
             if len(texts) > 1:
                 self.texts.give(item, joined(texts), origin, is_sought=False)
 
-    def _hands_on(self, visit: SavedVisit) -> bool:
-        """Whether a visit puts passages together that others found: it reads passages, and searches for none."""
+    def _hands_on(self, visit: SavedVisit, texts: Sequence[str]) -> bool:
+        """Whether a visit puts passages together that others found: it reads them, and searches for none."""
         binding = self.flow.binding(visit)
         if binding is None or "search" in binding.step.tool:
             return False
         sources = binding.inputs.values()
         reads = {*self.flow.reads(visit).values(), *(s.variable for s in sources if isinstance(s, FromMemory))}
-        return any(self.flow.kind(v) == "search" for name in reads for v in self.flow.writers.get(name, ()))
+        before = [[v for v in self.flow.writers.get(name, ()) if v.number < visit.number] for name in reads]
+        read = {plain(t) for name, vs in zip(reads, before, strict=True) if vs for t in texts_in(vs[-1].saved[name])}
+        return all(plain(text) in read for text in texts)
 
     def _is_echo(self, item: int, text: str) -> bool:
         """Whether a model only said again what it was asked: that may be the template's words."""

@@ -10,6 +10,7 @@ from fastmcp.exceptions import ToolError
 
 from workbench.pipeline.project import shipped_folder
 
+OUTPUT = "output"
 _USER = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 
@@ -27,11 +28,15 @@ def find_file(path: str | Path) -> Path:
     """The file or folder a tool is to read.
 
     An absolute path as it is; a relative one in the project folder, else where tools write, else among what ragwb
-    ships. If there is none, the place in the project folder, so that the error names it.
+    ships. What is in the folder ``output`` was written by a tool: it is looked for where tools write first, so that an
+    older one of the project does not take its place. If there is none, the place in the project folder, so that the
+    error names it.
     """
     given = Path(path).expanduser()
-    places = [folder / given for folder in (project(), outputs(), shipped_folder())]
-    return next((place for place in places if place.exists()), places[0])
+    folders = (project(), outputs(), shipped_folder())
+    written_first = given.parts[:1] == (OUTPUT,)
+    places = [folder / given for folder in ((folders[1], folders[0], folders[2]) if written_first else folders)]
+    return next((place for place in places if place.exists()), project() / given)
 
 
 def output_path(path: str | Path) -> Path:

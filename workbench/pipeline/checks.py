@@ -64,7 +64,8 @@ class _Checker(Struct):
     passed_over: list[ToolStep] = field(default_factory=list)
     produced: dict[str, str] = field(default_factory=dict)
     """Variables that an earlier step gives, each with that step's name."""
-    warned: set[tuple[str, str]] = field(default_factory=set)
+    left_out: dict[str, tuple[Position, dict[str, None]]] = field(default_factory=dict)
+    """Server -> where a step first takes a parameter that the pipeline's file leaves out, and all such."""
     routers: set[str] = field(default_factory=set)
     """The paths of the steps that decide where items go."""
     is_partial: bool = False
@@ -78,6 +79,7 @@ class _Checker(Struct):
             self._step(step)
         self._memory_inputs()
         self._named_at_top()
+        self.problems += [self._left_out(alias) for alias in self.left_out]
         self.problems += check_parameters(self.pipeline, self.declarations, self.parameters)
         return Checked(self.bindings, tuple(self.problems), tuple(self.passed_over))
 
@@ -182,7 +184,7 @@ class _Checker(Struct):
             if known[name].missing:
                 self._report(place, step, f"step {step.path} ({step.name}): {unset_message(name, known[name])}")
             elif self._is_left_out_of_file(step.alias, name):
-                self._warn(place, step, name)
+                self.left_out.setdefault(step.alias, (place, {}))[1][name] = None
             return True
         if not is_given and not argument.required:
             return False
@@ -200,17 +202,17 @@ class _Checker(Struct):
         known, file = self.parameters.of(alias), str(self.parameters.file)
         return known[name].origin not in (file, "--set") and any(value.origin == file for value in known.values())
 
-    def _warn(self, place: Position, step: ToolStep, name: str) -> None:
-        """Say once that a parameter comes from the server's own file."""
-        if (step.alias, name) in self.warned:
-            return
-        self.warned.add((step.alias, name))
-        origin = self.parameters.of(step.alias)[name].origin
+    def _left_out(self, alias: str) -> Problem:
+        """Says that parameters come from the server's own file: once for a server, however many they are."""
+        place, names = self.left_out[alias]
+        known, several = self.parameters.of(alias), len(names) > 1
+        origin = ", ".join(dict.fromkeys(str(known[name].origin) for name in names))
         message = (
-            f"step {step.path} ({step.name}): the parameter `{name}` is not in {_shown(self.parameters.file)}; "
-            f"the default of {origin} counts"
+            f"`{alias}`: the parameter{'s' if several else ''} {', '.join(f'`{name}`' for name in names)} "
+            f"{'are' if several else 'is'} not in {_shown(self.parameters.file)}; "
+            f"the default{'s' if several else ''} of {origin} count{'' if several else 's'}"
         )
-        self.problems.append(Problem(self.pipeline.file, place, message, is_warning=True))
+        return Problem(self.pipeline.file, place, message, is_warning=True)
 
     def _server_file(self, alias: str) -> str:
         source = self.sources.get(alias)

@@ -73,23 +73,71 @@ def evaluate_trec_pvalue(  # noqa: PLR0917 - the dialect's signature
     qrels = read_qrels(str(find_file(qrels_path)))
     new, old = (read_run(str(find_file(path))) for path in (run_new_path, run_old_path))
     after, before = (measured(qrels, run, metrics, ks) for run in (new, old))
-    results: dict[str, Any] = {}
-    for name in after:
-        queries = sorted(after[name].keys() | before[name].keys())
-        scores = [[side[name].get(query, 0.0) for query in queries] for side in (before, after)]
-        tested = paired_test(*scores, seed=seed, resamples=n_resamples or RESAMPLES)
-        means = [sum(values) / len(values) for values in scores]
-        results[name] = {
-            "old": means[0],
-            "new": means[1],
-            "difference": means[1] - means[0],
-            "p": tested.p,
-            "is_significant": tested.p < _SIGNIFICANT,
-        }
+    results = {
+        name: tested(*by_query(before[name], after[name]), seed=seed, resamples=n_resamples or RESAMPLES)
+        for name in after
+    }
     said = said_of_rankings(qrels, {run_new_path: new, run_old_path: old})
     return MarkedResult(
         kept({**results, "resamples": n_resamples or RESAMPLES, "seed": seed}, save_path), warnings=said
     )
+
+
+@app.tool(output="old_ids,new_ids,gold_ids,ir_metrics,ks,save_path,seed->eval_res", whole=("eval_res",))
+def compare_searches(  # noqa: PLR0917 - what is compared, and how
+    old_ids: list[list[str]],
+    new_ids: list[list[str]],
+    gold_ids: list[list[str]],
+    metrics: list[str] | None,
+    ks: list[int] | None,
+    save_path: str,
+    seed: int = 0,
+) -> EvalRes:
+    """Whether one search of a run finds gold passages better than another: items x ids, best first.
+
+    For each metric the means of both, their 95 % intervals and that of the difference, and p of a paired permutation
+    test.
+    """
+    check_lengths(old_ids=old_ids, new_ids=new_ids, gold_ids=gold_ids)
+    qrels = {str(item): {str(gold): 1 for gold in golds} for item, golds in enumerate(gold_ids)}
+    before, after = (measured(qrels, as_run(rankings), metrics, ks) for rankings in (old_ids, new_ids))
+    results: dict[str, Any] = {}
+    for name in after:
+        old, new = by_query(before[name], after[name])
+        spread = {
+            "old": interval(old, seed=seed),
+            "new": interval(new, seed=seed),
+            "difference": interval([b - a for a, b in zip(old, new, strict=True)], seed=seed),
+        }
+        results[name] = {**tested(old, new, seed=seed, resamples=RESAMPLES), "intervals": spread}
+    return kept({**results, "items": len(gold_ids), "resamples": RESAMPLES, "seed": seed}, save_path)
+
+
+def as_run(rankings: Sequence[Sequence[str]]) -> Run:
+    """Rankings by item as trec_eval has them: with scores, of which the best is the highest."""
+    return {
+        str(item): {str(name): float(-rank) for rank, name in reversed(list(enumerate(names)))}
+        for item, names in enumerate(rankings)
+    }
+
+
+def by_query(before: Mapping[str, float], after: Mapping[str, float]) -> tuple[list[float], list[float]]:
+    """The scores of both for the same queries; one that only one of them ranked counts 0 for the other."""
+    queries = sorted(after.keys() | before.keys())
+    return [before.get(query, 0.0) for query in queries], [after.get(query, 0.0) for query in queries]
+
+
+def tested(old: Sequence[float], new: Sequence[float], *, seed: int, resamples: int) -> dict[str, Any]:
+    """The means of two systems, their difference, and whether it can be chance."""
+    p = paired_test(old, new, seed=seed, resamples=resamples).p
+    means = sum(old) / len(old), sum(new) / len(new)
+    return {
+        "old": means[0],
+        "new": means[1],
+        "difference": means[1] - means[0],
+        "p": p,
+        "is_significant": p < _SIGNIFICANT,
+    }
 
 
 def said_of_rankings(qrels: Mapping[str, Any], runs: Mapping[str, Run]) -> list[str]:

@@ -21,6 +21,8 @@ from workbench.mcp.kit import MarkedResult, ToolServer, check_lengths, item_numb
 
 app = ToolServer("memory")
 FOLDER = "output/memory"
+SCRIPT = "script"
+"""Under this name the store keeps how many questions of a script were given."""
 _DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
 handed_out: dict[Path, int] = {}
 """The last turn that was given to be summarised: what is said until the summary is there is not in it."""
@@ -46,8 +48,9 @@ def save_memory(user_id: str, q_ls: list[str], ans_ls: list[str], memory_folder:
     """
     exchanges, left_out = paired(q_ls, ans_ls)
     now, folder = datetime.now(), user_folder(memory_folder, user_id)
-    write_down(folder, *zip(*exchanges, strict=True), now=now)
-    Store(folder).add_turns(exchanges, now.isoformat(timespec="seconds"))
+    if exchanges:
+        write_down(folder, *zip(*exchanges, strict=True), now=now)
+        Store(folder).add_turns(exchanges, now.isoformat(timespec="seconds"))
     numbers = item_numbers(len(q_ls))
     said = ", ".join(f"[{numbers[place]}] {name} is empty" for place, name in left_out.items())
     return MarkedResult({}, warnings=[f"not remembered: {said}"] if said else [])
@@ -72,11 +75,29 @@ def get_window(
     return {"messages": as_messages(store_of(memory_folder, user_id).turns(window))}
 
 
+@app.tool(output="user_id,script_ls,memory_folder->q_ls", stateful=True)
+def next_question(user_id: str, script_ls: list[str], memory_folder: str = FOLDER) -> dict[str, list[str]]:
+    """The next of a dialogue's questions, alone: an item list of one. An empty text once all of them were given.
+
+    `forget_dialogue` begins with the first again.
+    """
+    given = 0
+
+    def count(text: str) -> str:
+        nonlocal given
+        given = int(text or 0)
+        return str(given + 1)
+
+    store_of(memory_folder, user_id).change_text(SCRIPT, count)
+    return {"q_ls": [script_ls[given] if given < len(script_ls) else ""]}
+
+
 @app.tool(output="user_id,memory_folder->None", stateful=True)
 def forget_dialogue(user_id: str = "default", memory_folder: str = FOLDER) -> None:
     """Begin the dialogue anew; notes, summary, profile and facts stay."""
     store = store_of(memory_folder, user_id)
     store.forget_turns()
+    store.put_text(SCRIPT, "", 0)
     handed_out.pop(store.file, None)
 
 
@@ -91,14 +112,20 @@ def get_summary(user_id: str = "default", memory_folder: str = FOLDER) -> dict[s
 
 
 @app.tool(output="user_id,summary_ls,memory_folder->None", stateful=True)
-def save_summary(user_id: str, summary_ls: list[str], memory_folder: str = FOLDER) -> None:
-    """Keep a summary of the turns that ``get_summary`` gave, or else of all so far; the last of a list counts."""
+def save_summary(user_id: str, summary_ls: list[str], memory_folder: str = FOLDER) -> MarkedResult:
+    """Keep a summary of the turns that ``get_summary`` gave, or else of all so far; the last of a list counts.
+
+    An empty one changes nothing: the turns it would be of are still to be summarised.
+    """
+    if not summary_ls or not summary_ls[-1].strip():
+        return MarkedResult({}, warnings=["the summary stays as it was: summary_ls is empty"])
     store = store_of(memory_folder, user_id)
     up_to = handed_out.pop(store.file, None)
     if up_to is None:
         turns = store.turns(last=1)
         up_to = turns[-1][0] if turns else 0
-    store.put_text("summary", last_text(summary_ls, "summary_ls"), up_to)
+    store.put_text("summary", summary_ls[-1].strip(), up_to)
+    return MarkedResult({})
 
 
 # ---- the user
@@ -112,9 +139,19 @@ def get_profile(user_id: str = "default", memory_folder: str = FOLDER) -> dict[s
 
 
 @app.tool(output="user_id,profile_ls,memory_folder->profile", stateful=True, whole=("profile",))
-def update_profile(user_id: str, profile_ls: list[Any], memory_folder: str = FOLDER) -> dict[str, dict[str, Any]]:
-    """Put what was learnt into the profile: maps, or texts with a JSON map in them. A null takes a name away."""
-    learnt = [as_map(entry, f"profile_ls[{position}]") for position, entry in enumerate(profile_ls)]
+def update_profile(user_id: str, profile_ls: list[Any], memory_folder: str = FOLDER) -> MarkedResult:
+    """Put what was learnt into the profile: maps, or texts with a JSON map in them. A null takes a name away.
+
+    From a text without one nothing is learnt; that is warned of.
+    """
+    learnt, warnings = [], []
+    for position, entry in enumerate(profile_ls):
+        try:
+            learnt.append(as_map(entry, f"profile_ls[{position}]"))
+        except ToolError as error:
+            if not isinstance(entry, str):
+                raise
+            warnings.append(f"nothing is learnt of it: {error}")
 
     def put_in(text: str) -> str:
         profile = json.loads(text or "{}")
@@ -124,7 +161,8 @@ def update_profile(user_id: str, profile_ls: list[Any], memory_folder: str = FOL
                 profile[name] = value
         return json.dumps(profile, ensure_ascii=False)
 
-    return {"profile": json.loads(store_of(memory_folder, user_id).change_text("profile", put_in))}
+    profile = json.loads(store_of(memory_folder, user_id).change_text("profile", put_in))
+    return MarkedResult({"profile": profile}, warnings=warnings)
 
 
 # ---- facts
@@ -164,10 +202,7 @@ def store_of(memory_folder: str, user_id: str) -> Store:
 
 
 def paired(q_ls: Sequence[str], ans_ls: Sequence[str]) -> tuple[list[tuple[str, str]], dict[int, str]]:
-    """Questions with their answers, and place -> name of the list where one of the two is empty.
-
-    Raises ``ToolError`` for unequal lists, and where nothing is left.
-    """
+    """Questions with their answers, and place -> name of the list where one of the two is empty."""
     check_lengths(q_ls=q_ls, ans_ls=ans_ls)
     exchanges, left_out = [], {}
     for place, (question, answer) in enumerate(zip(q_ls, ans_ls, strict=True)):
@@ -175,8 +210,6 @@ def paired(q_ls: Sequence[str], ans_ls: Sequence[str]) -> tuple[list[tuple[str, 
             exchanges.append((question, answer))
         else:
             left_out[place] = "ans_ls" if question.strip() else "q_ls"
-    if not exchanges:
-        raise ToolError(f"nothing to remember: {left_out.get(0, 'q_ls')} is empty")
     return exchanges, left_out
 
 
@@ -190,12 +223,6 @@ def as_messages(turns: Sequence[tuple[int, str, str]]) -> list[dict[str, str]]:
 
 def as_text(turns: Sequence[tuple[int, str, str]]) -> str:
     return "\n".join(f"user: {question}\nassistant: {answer}" for _, question, answer in turns)
-
-
-def last_text(texts: Sequence[str], name: str) -> str:
-    if not texts or not texts[-1].strip():
-        raise ToolError(f"nothing to remember: {name} is empty")
-    return texts[-1].strip()
 
 
 def as_facts(entry: Any, name: str) -> list[Fact]:
