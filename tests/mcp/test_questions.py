@@ -192,7 +192,7 @@ async def test_the_pipelines_model_answers(bench: MakeBench, tmp_path: Path) -> 
         "app.run()\n"
     )
     made = bench({"generation": python_server("generation", tmp_path / "generation.py", tmp_path)})
-    model = PipelineModel(made.hub.call)
+    model = PipelineModel(made.hub.call, made.hub.declaration)
 
     def asked(*texts: str, server: str = "raw", **request: str) -> Asked:
         messages = [{"role": "user", "content": {"type": "text", "text": text}} for text in texts]

@@ -168,6 +168,14 @@ TOOLS: dict[str, list[Row]] = {
             {"eval_res.em": [1.0], "eval_res.avg_em": 1.0},
         ),
         (
+            "compare_searches",
+            {
+                **{"old_ids": [["b", "a"]], "new_ids": [["a", "b"]], "gold_ids": [["a"]]},
+                **{"metrics": ["mrr"], "ks": None, "save_path": "searches.json"},
+            },
+            {"eval_res.mrr.old": 0.5, "eval_res.mrr.new": 1.0, "eval_res.items": 1},
+        ),
+        (
             "evaluate_trec",
             {"run_path": "run", "qrels_path": "qrels", "metrics": ["mrr"], "ks": None, "save_path": "trec.json"},
             {"eval_res.mrr.q1": 1.0},

@@ -154,6 +154,7 @@ def test_the_pipelines_own_model_chooses(
     (routed,) = [event for event in map(json.loads, out.splitlines()) if event["type"] == "branch_routed"]
     assert routed["states"] == {"streamed": [0]}
     assert "- light: ships" in endpoint.bodies[-1]["messages"][-1]["content"]
+    assert (endpoint.bodies[-1]["max_tokens"], endpoint.bodies[-1]["temperature"]) == (256, 0)
 
 
 def test_an_item_without_a_state_fails_alone(
@@ -173,7 +174,7 @@ def test_an_item_without_a_state_fails_alone(
     assert "[1] the model chose no state: it answered 'light or streamed'; states: streamed, light" in warned[0]
     assert "[2] no answer: " in warned[0]
     assert "The content was filtered" in warned[0]
-    assert "(it was cut off after 4 characters: see generation.sampling_params.max_tokens)" in warned[0]
+    assert "(it was cut off after 4 characters: it may have 256 tokens)" in warned[0]
 
 
 async def test_where_no_question_is_answered_the_search_for_states_ends() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import generation
 import pytest
 from answer import GenerationError, TooLong
+from backend import Wish
 from conversation import conversation
 from fastmcp import Client
 
@@ -61,20 +62,20 @@ async def test_transformers_answers_token_by_token_and_stops(tiny: Path) -> None
         tokens.append(token)
 
     asked = conversation("what does the mill makes ?", "")
-    answer = await backend.answer(asked, "[0]", None, on_token)
+    answer = await backend.answer(asked, "[0]", Wish(), on_token)
     assert answer.prompt_tokens == 9
     assert answer.completion_tokens is not None
     assert 1 <= answer.completion_tokens <= 6
     assert "".join(tokens) == answer.text
     assert answer.finish_reason == ("length" if answer.completion_tokens == 6 else "stop")
-    assert (await backend.answer(asked, "[0]", None, None)).text == answer.text
+    assert (await backend.answer(asked, "[0]", Wish(), None)).text == answer.text
     with pytest.raises(TooLong, match=r"the prompt has 7\d tokens and the model's context holds 64"):
-        await backend.answer(conversation("mill " * 70, ""), "[0]", None, None)
+        await backend.answer(conversation("mill " * 70, ""), "[0]", Wish(), None)
     with pytest.raises(GenerationError, match="can't hold an answer to a schema"):
-        await backend.answer(asked, "[0]", {"type": "object"}, None)
+        await backend.answer(asked, "[0]", Wish({"type": "object"}), None)
     await backend.close()
     with pytest.raises(GenerationError, match="was shut down"):
-        await backend.answer(asked, "[0]", None, None)
+        await backend.answer(asked, "[0]", Wish(), None)
 
 
 async def test_settings_without_effect_are_told(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:

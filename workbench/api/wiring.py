@@ -214,7 +214,7 @@ def server_hub(
     config, sources = prepared.config, prepared.used_sources()
 
     async def sample(asked: Asked) -> Reply:
-        return await PipelineModel(hub.call)(asked)
+        return await PipelineModel(hub.call, hub.declaration)(asked)
 
     model = sample if ALIAS in sources else None
     ours = frozenset(alias for alias, source in sources.items() if is_shipped(source))

@@ -52,7 +52,7 @@ class ClientModel:
         except Unclear as error:
             if answer.stop_reason != "maxTokens":
                 raise
-            cut = f"it was cut off after {len(text)} characters: see generation.sampling_params.max_tokens"
+            cut = f"it was cut off after {len(text)} characters: it may have {self._most_tokens} tokens"
             raise Unclear(f"{error} ({cut})") from error
 
 

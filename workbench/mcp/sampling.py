@@ -9,14 +9,19 @@ from msgspec import Struct
 
 from workbench.engine.ports import Asked, Call, CallResult, Reply, ToolsError
 from workbench.mcp.questions import text_of
+from workbench.pipeline.declaration import ServerDeclaration
 
 ALIAS, TOOL = "generation", "generate"
+OPTIONS = "request_options"
+"""The argument that takes how an answer is to be sampled; a generation server of somebody's own may have none."""
+_NAMES = {"maxTokens": "max_tokens", "temperature": "temperature"}
 
 
 class PipelineModel(Struct, frozen=True):
     """Answers by the tool ``generate`` of the server ``generation``, as a step of the pipeline would."""
 
     call: Callable[[Call], Awaitable[CallResult]]
+    declaration: Callable[[str], Awaitable[ServerDeclaration]]
 
     async def __call__(self, asked: Asked) -> Reply:
         if asked.server == ALIAS:
@@ -25,14 +30,18 @@ class PipelineModel(Struct, frozen=True):
         if isinstance(asked.request.get("systemPrompt"), str):
             arguments["system_prompt"] = asked.request["systemPrompt"]
         try:
+            tool = (await self.declaration(ALIAS)).tools.get(TOOL)
+            if tool is not None and any(argument.name == OPTIONS for argument in tool.arguments):
+                given = {ours: asked.request.get(name) for name, ours in _NAMES.items()}
+                arguments[OPTIONS] = {name: value for name, value in given.items() if value is not None}
             result = await self.call(Call(ALIAS, TOOL, "tool", arguments, asked.visit or 0))
         except ToolsError as error:
             return Reply("decline", reason=str(error))
-        given = result.value if isinstance(result.value, Mapping) else {}
-        answers = given.get("ans_ls")
+        value = result.value if isinstance(result.value, Mapping) else {}
+        answers = value.get("ans_ls")
         if not isinstance(answers, list) or len(answers) != 1:
             return Reply("decline", reason=f"{ALIAS}.{TOOL} did not return one answer")
-        return Reply("accept", str(answers[0]), is_cut_off=_is_cut_off(given.get("usage_ls")))
+        return Reply("accept", str(answers[0]), is_cut_off=_is_cut_off(value.get("usage_ls")))
 
 
 def _is_cut_off(usage: Any) -> bool:

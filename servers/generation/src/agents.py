@@ -8,6 +8,7 @@ from typing import Any
 from agent import Agent, Rules
 from answer import Answer, GenerationError
 from answering import Model, Outcome
+from backend import Wish
 from labels import item_labels, listed
 
 from workbench.mcp.kit import MarkedResult
@@ -60,11 +61,11 @@ async def _outcomes(
         group = [place for place in asking if agents[place].is_at_last_turn(rules) is is_last]
         if not group:
             continue
-        tools = list(rules.tools.values()) if rules.style == "native" and not is_last else []
-        schema = rules.schema(is_last=is_last)
+        tools = tuple(rules.tools.values()) if rules.style == "native" and not is_last else ()
+        wish = Wish(rules.schema(is_last=is_last), tools)
         try:
             asked = [agents[place].asked(rules) for place in group]
-            said = await model.answers(asked, [labels[place] for place in group], schema, tools)
+            said = await model.answers(asked, [labels[place] for place in group], wish)
         except GenerationError as error:
             if error.stops_all or len(group) == len(agents):
                 raise

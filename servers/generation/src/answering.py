@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from answer import Answer, GenerationError, TooLong
-from backend import Backend, Messages, Schema, Tool
+from backend import Backend, Messages, Wish
 from cache import Cache, content_key
 from context_window import Window
 from shortening import AT_MOST, shortened
@@ -20,6 +20,7 @@ from workbench.mcp.kit import output_path
 from workbench.mcp.thinking import separated
 
 Outcome = Answer | GenerationError
+NO_WISH = Wish()
 _SETTINGS = {"thinking": ("keep", "separate"), "too_long": ("fail", "cut")}
 
 
@@ -81,15 +82,14 @@ class Model:
         self,
         conversations: Sequence[Messages],
         labels: Sequence[str],
-        schema: Schema | None = None,
-        tools: Sequence[Tool] = (),
+        wish: Wish = NO_WISH,
     ) -> list[Outcome]:
-        """One answer per conversation, in order, or why there is none; ``tools`` are offered to the model.
+        """One answer per conversation, in order, or why there is none.
 
         Raises ``GenerationError`` where no item can be answered.
         """
         at_once = min(self.backend.concurrency, len(conversations))
-        call = _Call(self, schema, tools, labels, Telling(len(conversations), streams=at_once == 1))
+        call = _Call(self, wish, labels, Telling(len(conversations), streams=at_once == 1))
         outcomes: list[Outcome | None] = [None] * len(conversations)
         left = iter(range(len(conversations)))
 
@@ -148,8 +148,7 @@ class _Call:
     """One call's way through the model."""
 
     model: Model
-    schema: Schema | None
-    tools: Sequence[Tool]
+    wish: Wish
     labels: Sequence[str]
     telling: Telling
     answered: dict[str, Answer] = field(default_factory=dict)
@@ -157,9 +156,10 @@ class _Call:
     async def outcome(self, messages: Messages, label: str) -> Outcome:
         """Raises ``GenerationError`` where it would be the same for every other item."""
         model = self.model
-        asked = {"model": model.backend.identity, "options": model.options, "schema": self.schema}
-        if self.tools:
-            asked["tools"] = [tool.offered() for tool in self.tools]
+        wish, options = self.wish, {**model.options, **self.wish.options}
+        asked = {"model": model.backend.identity, "options": options, "schema": wish.schema}
+        if wish.tools:
+            asked["tools"] = [tool.offered() for tool in wish.tools]
         key = content_key(**asked, messages=messages)
         await self.telling.begin(label)
         answer = model.known(key)
@@ -189,7 +189,7 @@ class _Call:
         while True:
             try:
                 await self.model.window.check(messages)
-                answer = await self.model.backend.answer(messages, label, self.schema, on_token, self.tools)
+                answer = await self.model.backend.answer(messages, label, self.wish, on_token)
             except TooLong as error:
                 if self.model.handling.too_long != "cut" or len(taken) == AT_MOST:
                     raise

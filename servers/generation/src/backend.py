@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from answer import Answer
@@ -53,6 +53,17 @@ class Tool:
         return given
 
 
+@dataclass(frozen=True)
+class Wish:
+    """What is wished of an answer besides that it goes on with the conversation."""
+
+    schema: Schema | None = None
+    tools: tuple[Tool, ...] = ()
+    """Offered to the model; only where ``Backend.takes_tools``."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of the request, before those of ``sampling_params``: ``max_tokens``, ``temperature``."""
+
+
 class Backend(ABC):
     """Made with its own part of ``backend_configs`` and the fields of every request; slow, so in a thread."""
 
@@ -75,17 +86,8 @@ class Backend(ABC):
         """Get ready for the first conversation. Raises ``GenerationError``."""
 
     @abstractmethod
-    async def answer(
-        self,
-        messages: Messages,
-        label: str,
-        schema: Schema | None,
-        on_token: OnToken | None,
-        tools: Sequence[Tool] = (),
-    ) -> Answer:
+    async def answer(self, messages: Messages, label: str, wish: Wish, on_token: OnToken | None) -> Answer:
         """The whole answer; where ``on_token`` is there, each piece of it goes there as it comes.
-
-        ``tools`` come only where ``takes_tools`` is true.
         ``label`` names the item, for stderr. Raises ``GenerationError``. Cancelling stops the model.
         """
 

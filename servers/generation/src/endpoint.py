@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any
 
 from answer import Answer, GenerationError, ToolCall
-from backend import Backend, Messages, OnToken, Schema, Tool
+from backend import Backend, Messages, OnToken, Wish
 from refusals import Refused, Retrying, object_of, text_of
 from shortening import length
 
@@ -45,22 +45,15 @@ class Endpoint(Backend):
             max_retries=0,
         )
 
-    async def answer(
-        self,
-        messages: Messages,
-        label: str,
-        schema: Schema | None,
-        on_token: OnToken | None,
-        tools: Sequence[Tool] = (),
-    ) -> Answer:
-        body: dict[str, Any] = {"messages": messages, **self._options}
+    async def answer(self, messages: Messages, label: str, wish: Wish, on_token: OnToken | None) -> Answer:
+        body: dict[str, Any] = {"messages": messages, **self._options, **wish.options}
         if on_token is not None:
             body.setdefault("stream_options", {"include_usage": True})
-        if schema is not None:
-            asked = {"name": "answer", "schema": dict(schema), "strict": True}
+        if wish.schema is not None:
+            asked = {"name": "answer", "schema": dict(wish.schema), "strict": True}
             body["response_format"] = {"type": "json_schema", "json_schema": asked}
-        if tools:
-            body["tools"] = [tool.offered() for tool in tools]
+        if wish.tools:
+            body["tools"] = [tool.offered() for tool in wish.tools]
         return await self._retrying.ask(lambda: self._request(body, on_token), label, length(messages))
 
     async def close(self) -> None:

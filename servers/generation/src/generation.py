@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from agent import Agent, Rules
 from agents import take_turns
 from answer import Answer, GenerationError
 from answering import Handling, Model, Outcome
-from backend import Messages
+from backend import Messages, Wish
 from context_window import window_of
 from conversation import conversation, dialogue, missing_images, prompt_text, with_images
 from fastmcp.exceptions import ToolError
@@ -67,9 +67,14 @@ async def generation_init(
 
 @app.tool(output="prompt_ls,system_prompt->ans_ls")
 async def generate(
-    prompt_ls: list[Any], system_prompt: str = "", response_schema: dict[str, Any] | None = None
+    prompt_ls: list[Any],
+    system_prompt: str = "",
+    response_schema: dict[str, Any] | None = None,
+    request_options: dict[str, Any] | None = None,
 ) -> MarkedResult:
     """One answer per prompt; with a JSON schema, each is JSON that follows it.
+
+    ``request_options`` come before ``sampling_params``: servers that ask the model set how long an answer may be.
 
     Progress: of one answer at a time its tokens, of several at once how many are there. What is known of each answer
     (tokens, finish reason, seconds, thinking) is in ``usage_ls``. Items that fail are named, the others kept.
@@ -80,7 +85,7 @@ async def generate(
         texts = (prompt_text(prompt, label) for prompt, label in zip(prompt_ls, labels, strict=True))
         return [conversation(text, system_prompt) for text in texts]
 
-    return await answered(conversations, labels, response_schema)
+    return await answered(conversations, labels, Wish(response_schema, options=request_options or {}))
 
 
 @app.tool(output="multimodal_path,prompt_ls,system_prompt,image_tag->ans_ls")
@@ -110,13 +115,13 @@ async def multimodal_generate(
         for name in missing_images(images)
     ]
     warnings = [f"images that are not there were left out: {listed(gone)}"] if gone else []
-    return await answered(conversations, labels, response_schema, warnings)
+    return await answered(conversations, labels, Wish(response_schema), warnings)
 
 
 @app.tool(output="messages,system_prompt->ans_ls")
 async def multiturn_generate(messages: list[dict[str, Any]], system_prompt: str = "") -> MarkedResult:
     """The next turn of one dialogue: one answer."""
-    return await answered(lambda: [dialogue(messages, system_prompt)], ["[0]"], None)
+    return await answered(lambda: [dialogue(messages, system_prompt)], ["[0]"], Wish())
 
 
 @app.tool(output="->")
@@ -194,19 +199,19 @@ def loaded() -> Model:
 async def answered(
     make: Callable[[], list[Messages]],
     labels: Sequence[str],
-    schema: Mapping[str, Any] | None,
+    wish: Wish,
     warnings: Sequence[str] = (),
 ) -> MarkedResult:
     """The outputs for conversations that ``make`` gives, with ``warnings`` and what is odd about the answers."""
     now = loaded()
     try:
-        outcomes = await now.answers(make(), labels, schema)
+        outcomes = await now.answers(make(), labels, wish)
     except GenerationError as error:
         raise ToolError(str(error)) from error
     texts = [outcome.text if isinstance(outcome, Answer) else None for outcome in outcomes]
     usage = [outcome.usage() if isinstance(outcome, Answer) else {"error": str(outcome)} for outcome in outcomes]
     failed = {place: str(o) for place, o in enumerate(outcomes) if isinstance(o, GenerationError)}
-    odd = oddities(outcomes, labels, is_json=schema is not None)
+    odd = oddities(outcomes, labels, is_json=wish.schema is not None)
     return MarkedResult({"ans_ls": texts, "usage_ls": usage}, failed=failed, warnings=[*warnings, *odd])
 
 

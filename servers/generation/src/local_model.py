@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 from answer import Answer, GenerationError, TooLong
-from backend import Backend, Messages, OnToken, Schema, Tool
+from backend import Backend, Messages, OnToken, Wish
 from streaming import from_thread
 
 from workbench.mcp.kit import find_file
@@ -41,20 +41,14 @@ class LocalModel(Backend):
         self._options = options
         self.identity = identity
 
-    async def answer(
-        self,
-        messages: Messages,
-        label: str,
-        schema: Schema | None,
-        on_token: OnToken | None,
-        tools: Sequence[Tool] = (),
-    ) -> Answer:
+    async def answer(self, messages: Messages, label: str, wish: Wish, on_token: OnToken | None) -> Answer:
         tokens: list[str] = []
         thoughts: list[str] = []
         reason = usage = None
-        request = {**self._options, "messages": messages, "stream": True, "stream_options": {"include_usage": True}}
-        if schema is not None:
-            asked = {"name": "answer", "schema": dict(schema), "strict": True}
+        options = {**self._options, **wish.options}
+        request = {**options, "messages": messages, "stream": True, "stream_options": {"include_usage": True}}
+        if wish.schema is not None:
+            asked = {"name": "answer", "schema": dict(wish.schema), "strict": True}
             request["response_format"] = {"type": "json_schema", "json_schema": asked}
         async for chunk in self._chunks(request):
             if "error" in chunk:

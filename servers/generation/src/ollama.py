@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
 from answer import Answer, GenerationError, ToolCall
-from backend import Backend, Messages, OnProgress, OnToken, Schema, Tool
+from backend import Backend, Messages, OnProgress, OnToken, Wish
 from refusals import Refused, Retrying, object_of
 from shortening import length
 
@@ -41,7 +41,7 @@ class Ollama(Backend):
         self._model = str(configs["model_name"])
         self._pulls = bool(configs.get("pull"))
         self._fields = {name: value for name, value in options.items() if name in _OWN}
-        self._options = {_NAMES.get(name, name): value for name, value in options.items() if name not in _OWN}
+        self._options = _own_names({name: value for name, value in options.items() if name not in _OWN})
         if configs.get("num_ctx"):
             self._options["num_ctx"] = int(configs["num_ctx"])
         if configs.get("keep_alive") is not None:
@@ -68,25 +68,18 @@ class Ollama(Backend):
         # Tried again like any request: Ollama goes on with a pull where it was broken off.
         await self._retrying.ask(lambda: self._pull(on_progress), "all", 0)
 
-    async def answer(
-        self,
-        messages: Messages,
-        label: str,
-        schema: Schema | None,
-        on_token: OnToken | None,
-        tools: Sequence[Tool] = (),
-    ) -> Answer:
+    async def answer(self, messages: Messages, label: str, wish: Wish, on_token: OnToken | None) -> Answer:
         body = {
             "model": self._model,
             "messages": [_message(message) for message in messages],
             "stream": on_token is not None,
-            "options": self._options,
+            "options": {**self._options, **_own_names(wish.options)},
             **self._fields,
         }
-        if schema is not None:
-            body["format"] = dict(schema)
-        if tools:
-            body["tools"] = [tool.offered() for tool in tools]
+        if wish.schema is not None:
+            body["format"] = dict(wish.schema)
+        if wish.tools:
+            body["tools"] = [tool.offered() for tool in wish.tools]
         return await self._retrying.ask(lambda: self._request(body, on_token), label, length(messages))
 
     async def close(self) -> None:
@@ -146,6 +139,10 @@ class Ollama(Backend):
             raise Refused(str(error), reached=False) from error
         except httpx2.HTTPError as error:
             raise Refused(str(error) or type(error).__name__) from error
+
+
+def _own_names(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {_NAMES.get(name, name): value for name, value in options.items()}
 
 
 def _decoded(line: str) -> dict[str, Any]:

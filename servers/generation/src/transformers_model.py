@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from answer import Answer, GenerationError, TooLong
-from backend import Backend, Messages, OnToken, Schema, Tool
+from backend import Backend, Messages, OnToken, Wish
 from streaming import Take, from_thread
 
 from workbench.mcp.backends import need
@@ -31,20 +31,13 @@ class TransformersModel(Backend):
         self._model: Any = model
         self._tokenizer: Any = tokenizer
         self._template = dict(options.get(_TEMPLATE) or {})
-        self._options = _generation_options(options)
+        self._options = options
         self._seed = options.get("seed")
         self.identity = identity
         self.context_tokens = getattr(model.config, "max_position_embeddings", None)
 
-    async def answer(
-        self,
-        messages: Messages,
-        label: str,
-        schema: Schema | None,
-        on_token: OnToken | None,
-        tools: Sequence[Tool] = (),
-    ) -> Answer:
-        if schema is not None:
+    async def answer(self, messages: Messages, label: str, wish: Wish, on_token: OnToken | None) -> Answer:
+        if wish.schema is not None:
             others = "llama_cpp, openai, ollama and vllm"
             raise GenerationError(f"the backend hf can't hold an answer to a schema; {others} can", stops_all=True)
         if self._model is None:
@@ -54,9 +47,10 @@ class TransformersModel(Backend):
         fitting = self.context_tokens
         if fitting is not None and count >= fitting:
             raise TooLong(f"the prompt has {count} tokens and the model's context holds {fitting}", count, fitting)
+        options = _generation_options({**self._options, **wish.options})
         tokens: list[int] = []
         text = ""
-        async for token in from_thread(lambda take: self._generate(encoded, take)):
+        async for token in from_thread(lambda take: self._generate(encoded, options, take)):
             tokens.append(token)
             now = self._tokenizer.decode(tokens, skip_special_tokens=True)
             # A character may need several tokens: until then it is shown as a replacement.
@@ -89,7 +83,7 @@ class TransformersModel(Backend):
         ends = self._model.generation_config.eos_token_id
         return set(ends) if isinstance(ends, list) else {ends}
 
-    def _generate(self, encoded: Any, take: Take) -> None:
+    def _generate(self, encoded: Any, options: Mapping[str, Any], take: Take) -> None:
         import torch
         from transformers import StoppingCriteria, StoppingCriteriaList
 
@@ -103,7 +97,7 @@ class TransformersModel(Backend):
         if self._seed is not None:
             torch.manual_seed(int(self._seed))
         with torch.inference_mode():
-            self._model.generate(**encoded, **self._options, stopping_criteria=StoppingCriteriaList([Handing()]))
+            self._model.generate(**encoded, **options, stopping_criteria=StoppingCriteriaList([Handing()]))
 
 
 def load_transformers(configs: Mapping[str, Any], options: Mapping[str, Any]) -> TransformersModel:

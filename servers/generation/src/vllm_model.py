@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
 from answer import Answer, GenerationError, TooLong
-from backend import Backend, Messages, OnProgress, OnToken, Schema, Tool
+from backend import Backend, Messages, OnProgress, OnToken, Wish
 
 from workbench.mcp.backends import need
 
@@ -38,14 +38,7 @@ class VllmModel(Backend):
             raise GenerationError(f"vLLM can't load {self._arguments['model']}: {error}") from error
         self._tokenizer = await self._engine.get_tokenizer()
 
-    async def answer(
-        self,
-        messages: Messages,
-        label: str,
-        schema: Schema | None,
-        on_token: OnToken | None,
-        tools: Sequence[Tool] = (),
-    ) -> Answer:
+    async def answer(self, messages: Messages, label: str, wish: Wish, on_token: OnToken | None) -> Answer:
         import vllm
 
         if self._engine is None:
@@ -53,11 +46,11 @@ class VllmModel(Backend):
         prompt = self._tokenizer.apply_chat_template(
             messages, tokenize=False, add_generation_prompt=True, **self._template
         )
-        given = dict(self._options)
-        if schema is not None:
+        given = {**self._options, **wish.options}
+        if wish.schema is not None:
             from vllm.sampling_params import StructuredOutputsParams
 
-            given["structured_outputs"] = StructuredOutputsParams(json=dict(schema))
+            given["structured_outputs"] = StructuredOutputsParams(json=dict(wish.schema))
         text = ""
         last: Any = None
         try:
