@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from workbench.cli.exits import Exit
@@ -12,6 +13,10 @@ from workbench.engine.debugger import Debugger
 from workbench.engine.visible import visible
 from workbench.record.memory_file import plain
 from workbench.record.redaction import Redactor
+
+_SHOWN = 20
+"""Entries of a list that are shown."""
+_SYSTEMS = ("old", "new", "difference")
 
 
 def as_json(debugger: Debugger, code: int, redactor: Redactor) -> Any:
@@ -44,6 +49,9 @@ def as_text(debugger: Debugger, redactor: Redactor) -> str:
     if scores:
         width = max(map(len, scores))
         return "\n".join(f"{name:<{width}}  {score:.4f}" for name, score in scores.items())
+    compared = comparison(debugger)
+    if compared:
+        return "\n".join(_table(compared))
     parts = [_shown(name, plain(value)) for name, value in last_result(debugger).items()]
     return visible(redactor.text("\n".join(parts)))
 
@@ -78,6 +86,28 @@ def evaluation(debugger: Debugger) -> dict[str, float]:
     return {}
 
 
+def comparison(debugger: Debugger) -> dict[str, Mapping[str, Any]]:
+    """What the last visit found of two systems, by metric: ``old``, ``new``, ``difference``, ``p``, ``intervals``."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for value in last_result(debugger).values():
+        if isinstance(value, Mapping):
+            found |= {
+                name: one for name, one in value.items() if isinstance(one, Mapping) and one.keys() >= {*_SYSTEMS, "p"}
+            }
+    return found
+
+
+def _table(compared: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    rows = [["", *_SYSTEMS, "p"]]
+    for name, one in compared.items():
+        ends = one.get("intervals") or {}
+        between = {key: " [{:.3f}, {:.3f}]".format(*ends[key]) if key in ends else "" for key in _SYSTEMS}
+        rows.append([name, *(f"{one[key]:.3f}{between[key]}" for key in _SYSTEMS), f"{one['p']:.3f}"])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows)
+    return [line.rstrip() for line in lines]
+
+
 def _is_average(name: Any, value: Any) -> bool:
     return isinstance(name, str) and name.startswith("avg_") and isinstance(value, int | float)
 
@@ -87,5 +117,6 @@ def _shown(name: str, value: Any) -> str:
         return f"{name}: {value}"
     if isinstance(value, list):
         entries = (entry if isinstance(entry, str) else json.dumps(entry, ensure_ascii=False) for entry in value)
-        return "\n".join([f"{name}:", *(f"  [{n}] {entry}" for n, entry in enumerate(entries))])
+        more = [f"  and {len(value) - _SHOWN} more, in the memory file"] if len(value) > _SHOWN else []
+        return "\n".join([f"{name}:", *(f"  [{n}] {entry}" for n, entry in enumerate(islice(entries, _SHOWN))), *more])
     return f"{name}: {json.dumps(value, ensure_ascii=False, indent=2, default=str)}"

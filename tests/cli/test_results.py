@@ -1,0 +1,42 @@
+"""What a run prints when it is over: scores, two systems side by side, or what its last step gave."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from workbench.cli.main import main
+
+PIPELINES = Path(__file__).parents[2] / "pipelines"
+
+
+def printed(capsys: pytest.CaptureFixture[str], name: str, *options: str) -> list[str]:
+    code = main(["run", str(PIPELINES / f"{name}.yaml"), "--quiet", *options])
+    out, err = capsys.readouterr()
+    assert code == 0, err
+    return out.splitlines()
+
+
+def test_two_systems_stand_side_by_side(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = printed(capsys, "eval_trec_pvalue", "--set", "evaluation.n_resamples=100")
+    assert lines[0].split() == ["old", "new", "difference", "p"]
+    rows = {line.split()[0]: list(map(float, line.split()[1:])) for line in lines[1:]}
+    old, new, difference, p = rows["mrr"]
+    assert difference == pytest.approx(new - old, abs=0.001)
+    assert 0 < p <= 1
+
+
+def test_a_long_list_is_shown_in_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    keys = "benchmark.benchmark.key_map={q_ls: question}"
+    path = "benchmark.benchmark.path=pipelines/data/manual_questions.jsonl"
+    lines = printed(capsys, "load_data", "--set", path, "--set", keys, "--set", "benchmark.benchmark.limit=-1")
+    assert lines[0] == "q_ls:"
+    assert len(lines) == 1 + 20 + 1
+    assert lines[-1] == "  and 43 more, in the memory file"
