@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from msgspec.structs import replace
 
 from workbench.cases.case import Case
@@ -11,7 +13,10 @@ from workbench.cases.saved_run import SavedVisit
 from workbench.cases.tracing import Link
 from workbench.cases.verdict import Shown, Sure, Verdict
 from workbench.engine.values import count_of
-from workbench.pipeline.model import BranchStep, LoopStep, walk
+from workbench.pipeline.model import BranchStep, FromParameter, FromVariable, LoopStep, walk
+
+_FILTER = "search_filter"
+"""The input of a search that narrows it."""
 
 
 def found_elsewhere(case: Case) -> Verdict | None:
@@ -87,7 +92,13 @@ def retrieval(case: Case) -> Verdict | None:
     sure: Sure = "likely"
     expected = None
     where = case.corpus.look_for(case.golds, _query(case)) if case.corpus is not None else None
-    if where is not None and where.passage is None:
+    narrowed = _filter(case)
+    if narrowed and (where is None or where.passage is not None):
+        reason, more = "filtered out", f"; the search was narrowed by {narrowed}"
+        passage = where.passage if where is not None else None
+        if passage is not None:
+            expected = Shown("in the corpus", excerpt(passage, case.golds.found_in(passage)))
+    elif where is not None and where.passage is None:
         reason, more, sure = "not in the corpus", "; no passage of the corpus does", "certain"
     elif where is not None and where.passage is not None:
         reason, more = _by_rank(where.rank, got)
@@ -95,6 +106,20 @@ def retrieval(case: Case) -> Verdict | None:
         sure = "certain"
     found = case.shown(read, "passages") if read is not None else None
     return case.verdict("retrieval", reason, nothing + more, at=case.search, sure=sure, expected=expected, found=found)
+
+
+def _filter(case: Case) -> str:
+    """The conditions on metadata that the search had for the item; empty without any."""
+    visit, known = case.search, case.study.opened.pipeline
+    binding = case.study.flow.binding(visit) if visit is not None else None
+    source = binding.inputs.get(_FILTER) if binding is not None else None
+    value = None
+    if visit is not None and isinstance(source, FromVariable):
+        value = case.study.flow.entry(source.name, visit.number, case.row.item)
+    elif binding is not None and known is not None and isinstance(source, FromParameter):
+        given = known.parameters.of(binding.step.alias).get(source.name)
+        value = given.value if given is not None else None
+    return json.dumps(value, ensure_ascii=False) if value else ""
 
 
 def _by_rank(rank: int | None, got: int) -> tuple[str, str]:

@@ -13,11 +13,19 @@ from workbench.cli.stops import given_stops
 from workbench.cli.trust import may_start
 from workbench.engine.expressions import ExpressionError
 from workbench.pipeline.prepare import Prepared, prepare
-from workbench.pipeline.problems import PipelineError
+from workbench.pipeline.problems import PipelineError, close_names, did_you_mean
 from workbench.pipeline.user_folders import state_folder
 from workbench.record.session_schema import is_session
 
 SAVED = (".json", ".jsonl")
+
+
+def _command_meant(word: str) -> str:
+    """The command that a misspelt one may have meant, as the end of a message."""
+    from workbench.cli.main import COMMANDS
+
+    close = close_names(word, COMMANDS)
+    return f"; nor is it a command{did_you_mean(close)}" if close else ""
 
 
 def open_file(options: argparse.Namespace) -> int:
@@ -28,7 +36,9 @@ def open_file(options: argparse.Namespace) -> int:
 
         return replay(parser().parse_args(["replay", *map(str, options.files)]))
     if len(options.files) > 1:
-        say(f"only saved runs can be opened side by side; {options.file} is none")
+        say(
+            f"only saved runs can be opened side by side; {options.files[0]} is none{_command_meant(str(options.files[0]))}"
+        )
         return Exit.WRONG
     if is_session(options.file):
         from workbench.cli.resume_command import look

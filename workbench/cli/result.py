@@ -31,7 +31,7 @@ def as_json(debugger: Debugger, code: int, redactor: Redactor) -> Any:
         "memory": debugger.state.memory,
         "visits": len(debugger.visits),
         "result": plain(last_result(debugger)),
-        "evaluation": evaluation(debugger) or None,
+        "evaluation": (evaluation(debugger) or None) if _answers_without_gold(debugger) is None else None,
         "warnings": [warning for visit in debugger.visits for warning in visit.warnings],
         "error": stop.why if stop is not None and stop.reason == "failed" else None,
         "stopped": what_is_there(debugger, stop).body() if stop is not None and code == Exit.STOPPED else None,
@@ -68,11 +68,11 @@ def _answers_without_gold(debugger: Debugger) -> list[Any] | None:
 
 
 def last_result(debugger: Debugger) -> dict[str, Any]:
-    """The variables that the last visit with outputs wrote."""
+    """The variables that the last visit with outputs wrote; of a run without any, what its last tools said."""
     for visit in reversed(debugger.visits):
         if visit.saved:
             return {name: variable.value for name, variable in visit.saved.items()}
-    return {}
+    return {f"{visit.step} {visit.name}": dict(visit.extra) for visit in debugger.visits if visit.extra}
 
 
 def evaluation(debugger: Debugger) -> dict[str, float]:

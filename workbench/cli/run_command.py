@@ -42,6 +42,9 @@ def run(options: argparse.Namespace) -> int:
         return Exit.WRONG
     if not may_start(prepared, yes=options.yes):
         return Exit.WRONG
+    for warning in prepared.warnings:
+        if not warning.is_note:
+            say(str(warning))
     wiring = Wiring(
         prepared,
         recorded_options(options.param, options.sets, options.mcp_config),

@@ -13,6 +13,7 @@ from workbench.cli.exits import Exit
 from workbench.cli.opened import WrongUse, notes_of, opened_runs, read_items, say_notes, study_of
 from workbench.cli.printing import print_json, print_text
 from workbench.cli.report import say
+from workbench.engine.values import count_of
 from workbench.engine.visible import one_line
 from workbench.record.redaction import Redactor
 
@@ -68,7 +69,8 @@ def _totals(study: Study, rows: list[TableRow], found: list[Verdict]) -> str:
     right = sum(row.row.is_right is True for row in rows)
     unknown = sum(row.row.is_right is None for row in rows)
     rest = f", {unknown} without a prediction or a gold" if unknown else ""
-    return f"{len(rows)} items, {right} right by {study.metric}{rest}; {totals_text(found)}{_other_metrics(study)}"
+    counted = f"{count_of(len(rows), 'item')}, {right} right by {study.metric}{rest}"
+    return f"{counted}; {totals_text(found)}{_other_metrics(study)}"
 
 
 def _other_metrics(study: Study) -> str:

@@ -27,16 +27,16 @@ def outputs() -> Path:
 def find_file(path: str | Path) -> Path:
     """The file or folder a tool is to read.
 
-    An absolute path as it is; a relative one in the project folder, else where tools write, else among what ragwb
-    ships. What is in the folder ``output`` was written by a tool: it is looked for where tools write first, so that an
-    older one of the project does not take its place. If there is none, the place in the project folder, so that the
-    error names it.
+    An absolute path as it is; a relative one in the project folder, else in that in which ragwb was called, else among
+    what ragwb ships. The folder of the call comes first for a shipped pipeline, whose project is ragwb's own, and for
+    the folder ``output``: that was written by a tool, and an older one of the project would take its place. If there is
+    none, the first of these places, so that the error names it.
     """
-    given = Path(path).expanduser()
-    folders = (project(), outputs(), shipped_folder())
-    written_first = given.parts[:1] == (OUTPUT,)
-    places = [folder / given for folder in ((folders[1], folders[0], folders[2]) if written_first else folders)]
-    return next((place for place in places if place.exists()), project() / given)
+    given, shipped = Path(path).expanduser(), shipped_folder()
+    called_first = given.parts[:1] == (OUTPUT,) or project().resolve() == shipped.resolve()
+    folders = (outputs(), project(), shipped) if called_first else (project(), outputs(), shipped)
+    places = [folder / given for folder in folders]
+    return next((place for place in places if place.exists()), places[0])
 
 
 def output_path(path: str | Path) -> Path:

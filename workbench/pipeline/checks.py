@@ -212,7 +212,7 @@ class _Checker(Struct):
             f"{'are' if several else 'is'} not in {_shown(self.parameters.file)}; "
             f"the default{'s' if several else ''} of {origin} count{'' if several else 's'}"
         )
-        return Problem(self.pipeline.file, place, message, is_warning=True)
+        return Problem(self.pipeline.file, place, message, is_warning=True, is_note=True)
 
     def _server_file(self, alias: str) -> str:
         source = self.sources.get(alias)

@@ -23,6 +23,8 @@ class Problem(Struct, frozen=True):
     position: Position | None
     message: str
     is_warning: bool = False
+    is_note: bool = False
+    """A warning of what is well and may still be worth knowing: told where a pipeline is checked, not where it runs."""
 
     def __str__(self) -> str:
         place = f"{self.file}"

@@ -153,7 +153,7 @@ class WorkbenchApp(ThemedApp):
         self.call_after_refresh(self.engine.start, starts_servers=self._starts_servers)
         if self._welcomes and remembered("welcomed") is None:
             self.call_after_refresh(self._welcome)
-        self.notify_of(list(map(str, self.engine.debugger.prepared.warnings)))
+        self.notify_of([str(w) for w in self.engine.debugger.prepared.warnings if not w.is_note])
         if self._notes:
             self.notify("\n".join(map(brief, self._notes[:_NOTES_SHOWN])), timeout=NOTES_SECONDS, markup=False)
 

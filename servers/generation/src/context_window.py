@@ -14,6 +14,7 @@ from typing import Any
 
 from answer import GenerationError, TooLong
 from backend import Messages
+from endpoint import DEFAULT_URL
 from shortening import texts_of
 
 from workbench.engine.about_tokens import about_tokens
@@ -83,7 +84,7 @@ async def window_of(backend: str, configs: Mapping[str, Any]) -> Window:
 async def _of_openai(configs: Mapping[str, Any]) -> Window:
     import httpx2
 
-    url, model = str(configs.get("base_url") or "https://api.openai.com/v1").rstrip("/"), str(configs.get("model_name"))
+    url, model = str(configs.get("base_url") or DEFAULT_URL).rstrip("/"), str(configs.get("model_name"))
     key = configs.get("api_key") or os.environ.get("LLM_API_KEY")
     client = httpx2.AsyncClient(timeout=_SECONDS, headers={"Authorization": f"Bearer {key}"} if key else None)
     listed = (await _asked(client, "GET", f"{url}/models")).get("data")

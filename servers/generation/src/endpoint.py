@@ -13,6 +13,8 @@ from shortening import length
 
 from workbench.mcp.json_http import retry_after, server_words
 
+DEFAULT_URL = "http://127.0.0.1:8000/v1"
+"""Nothing goes to a company that nobody named."""
 KEY_HINT = "the environment variable LLM_API_KEY or generation.backend_configs.openai.api_key"
 _DONE = "[DONE]"
 _QUOTED = 500
@@ -31,7 +33,7 @@ class Endpoint(Backend):
 
         if not configs.get("model_name"):
             raise GenerationError("the backend openai needs generation.backend_configs.openai.model_name")
-        url = str(configs.get("base_url") or "https://api.openai.com/v1")
+        url = str(configs.get("base_url") or DEFAULT_URL)
         self.concurrency = max(1, int(configs.get("concurrency") or 1))
         self.identity = f"openai {url} {configs['model_name']}"
         self._model = str(configs["model_name"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -21,7 +22,7 @@ from retrieval import Retriever, check_top_k, is_query
 from websearch import SERVICES
 
 from workbench.mcp.json_http import JsonService, quoted
-from workbench.mcp.kit import MarkedResult, ToolServer, find_file, output_path, report
+from workbench.mcp.kit import MarkedResult, ToolServer, find_file, item_numbers, output_path, report
 from workbench.mcp.paths import user_name
 
 app = ToolServer("retriever")
@@ -160,7 +161,7 @@ async def hybrid_search(  # noqa: PLR0917 - one parameter for each choice, as th
     rrf_k: float = RRF_K,
     search_filter: dict[str, Any] | list[dict[str, Any]] | None = None,
     mmr_lambda: float | None = None,
-) -> dict[str, Any]:
+) -> MarkedResult:
     """Passages found by words and by embeddings, fused; filtered by metadata and spread out (MMR) where asked for.
 
     A list of filters has one for each query.
@@ -194,7 +195,7 @@ async def hybrid_search(  # noqa: PLR0917 - one parameter for each choice, as th
         results.append(
             fused[:top_k] if mmr_lambda is None else await retriever.spread(fused[:depth], top_k, mmr_lambda)
         )
-    return outputs(results)
+    return MarkedResult(outputs(results), warnings=without_passages(results, query_list, search_filter))
 
 
 @app.tool(output="ret_psg_ls,top_k,rrf_k->ret_psg")
@@ -305,6 +306,18 @@ async def search_web(
     async with web.service:
         found: list[list[Hit]] = await web.search([query if is_query(query) else "" for query in queries], count)
     return found, web.warnings
+
+
+def without_passages(
+    found: Sequence[Sequence[Hit]], queries: Sequence[str], given: dict[str, Any] | list[dict[str, Any]] | None
+) -> list[str]:
+    """Says which queries found nothing for their filter: records that meet none look like a corpus without an answer."""
+    filters = given if isinstance(given, list) else [given or {}] * len(queries)
+    rows = zip(item_numbers(len(queries)), found, queries, filters, strict=True)
+    empty = [(item, where) for item, hits, query, where in rows if not hits and where and is_query(query)]
+    told = "; ".join(f"[{item}] {json.dumps(where, ensure_ascii=False)}" for item, where in empty[:5])
+    more = f"; and {len(empty) - 5} more" if len(empty) > 5 else ""
+    return [f"no passage meets the filter: {told}{more}"] if empty else []
 
 
 def by_filter(given: dict[str, Any] | list[dict[str, Any]] | None, count: int) -> dict[Where, list[int]]:
