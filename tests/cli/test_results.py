@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from workbench.cli.main import main
+from workbench.record.memory_file import MemoryFile
 
 PIPELINES = Path(__file__).parents[2] / "pipelines"
 
@@ -40,3 +41,26 @@ def test_a_long_list_is_shown_in_part(
     assert lines[0] == "q_ls:"
     assert len(lines) == 1 + 20 + 1
     assert lines[-1] == "  and 43 more, in the memory file"
+
+
+def test_a_memory_file_that_can_not_be_written_is_no_success(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def full(self: MemoryFile, timeline: object) -> str:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(MemoryFile, "write", full)
+    assert main(["run", str(PIPELINES / "sayhello.yaml"), "--quiet"]) == 1
+    assert "the memory file can't be written: [Errno 28] No space left on device" in capsys.readouterr().err
+
+
+def test_what_tools_say_is_shown_where_they_give_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/mine.txt").write_text("One sentence. Another one.", encoding="utf-8")
+    shown = "\n".join(printed(capsys, "corpus_chunk", "--set", "corpus.parse_file_path=docs"))
+    assert '"used": 1' in shown, "the folder that was typed is the one the user is in"
+    assert '"chunks": 1' in shown

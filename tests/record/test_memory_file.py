@@ -79,3 +79,20 @@ def test_the_benchmark_part_of_the_name() -> None:
     assert name({"name": "nq"}) == "nq"
     assert name({"name": "a/b ../c"}) == "a_b_.._c"
     assert name(None) == name({"path": "x"}) == benchmark_name(ParameterSet()) == ""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full is Linux's")
+async def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = MemoryFile(tmp_path, "toy", "p")
+
+    def onto_full_disk(path: Path, content: bytes) -> int:
+        with open("/dev/full", "wb", buffering=0) as full:
+            return full.write(content)
+
+    monkeypatch.setattr(Path, "write_bytes", onto_full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        await file.write(Timeline())
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.undo()
+    written = await file.write(Timeline())
+    assert list(tmp_path.iterdir()) == [Path(written)]

@@ -36,9 +36,8 @@ def open_file(options: argparse.Namespace) -> int:
 
         return replay(parser().parse_args(["replay", *map(str, options.files)]))
     if len(options.files) > 1:
-        say(
-            f"only saved runs can be opened side by side; {options.files[0]} is none{_command_meant(str(options.files[0]))}"
-        )
+        first = str(options.files[0])
+        say(f"only saved runs can be opened side by side; {first} is none{_command_meant(first)}")
         return Exit.WRONG
     if is_session(options.file):
         from workbench.cli.resume_command import look

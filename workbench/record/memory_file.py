@@ -97,9 +97,21 @@ class MemoryFile:
             self._folder.mkdir(parents=True, exist_ok=True)
             path = self._paths[timeline] = self._claim(f"{self._base}_{self._now():%Y%m%d_%H%M%S}")
         growing = path.with_name(f".{path.name}.{os.getpid()}")
-        growing.write_bytes((text + "\n").encode("utf-8", "surrogatepass"))
-        os.replace(growing, path)
+        try:
+            growing.write_bytes((text + "\n").encode("utf-8", "surrogatepass"))
+            os.replace(growing, path)
+        except OSError:
+            self._take_back(timeline, growing)
+            raise
         return str(path.resolve())
+
+    def _take_back(self, timeline: int, growing: Path) -> None:
+        """What is half written would keep a full disk full, and an empty file is no run."""
+        growing.unlink(missing_ok=True)
+        path = self._paths[timeline]
+        if path.exists() and not path.stat().st_size:
+            path.unlink()
+            del self._paths[timeline]
 
     def _claim(self, name: str) -> Path:
         """A name that no file has yet; an empty file holds it from now on, also against other processes."""

@@ -404,11 +404,13 @@ def surveycpm_check_completion(
 
 
 @app.tool(output="survey_ls,instruction_ls->ans_ls")
-def surveycpm_format_output(survey_ls: list[str], instruction_ls: list[str]) -> dict[str, list[str]]:
+def surveycpm_format_output(survey_ls: list[str], instruction_ls: list[str]) -> MarkedResult:
     """Each survey as a document in Markdown; empty where none was begun."""
     check_lengths(survey_ls=survey_ls, instruction_ls=instruction_ls)
     trees = [survey_of(item, survey) for item, survey in zip(item_numbers(len(survey_ls)), survey_ls, strict=True)]
-    return {"ans_ls": [markdown(tree) if tree else "" for tree in trees]}
+    rows = zip(item_numbers(len(trees)), trees, strict=True)
+    notes: Notes = [(item, "no survey was begun: no plan of its could be read") for item, tree in rows if not tree]
+    return MarkedResult({"ans_ls": [markdown(tree) if tree else "" for tree in trees]}, warnings=noted(notes))
 
 
 # ---- what the tools share

@@ -311,7 +311,7 @@ async def search_web(
 def without_passages(
     found: Sequence[Sequence[Hit]], queries: Sequence[str], given: dict[str, Any] | list[dict[str, Any]] | None
 ) -> list[str]:
-    """Says which queries found nothing for their filter: records that meet none look like a corpus without an answer."""
+    """Says which queries found nothing for their filter; unsaid, that looks like a corpus without an answer."""
     filters = given if isinstance(given, list) else [given or {}] * len(queries)
     rows = zip(item_numbers(len(queries)), found, queries, filters, strict=True)
     empty = [(item, where) for item, hits, query, where in rows if not hits and where and is_query(query)]
