@@ -14,6 +14,7 @@ import pytest
 import pytest_asyncio
 
 from tests.scripted.endpoint import ScriptedModel
+from tests.scripted.in_the_workbench import Ear, run_in_the_workbench
 from tests.scripted.knowledge import ROOT
 from tests.scripted.methods import METHODS, Method
 from tests.scripted.model import BAD_MOODS, Mood
@@ -24,14 +25,16 @@ from workbench.cases.opening import open_runs
 from workbench.cases.paths import item_paths
 from workbench.cases.saved_run import SavedVisit
 from workbench.cases.study import Study
-from workbench.engine.events import Stopped
+from workbench.engine.debugger import Debugger
 from workbench.engine.values import UNSET
 from workbench.mcp.hub import ServerHub
-from workbench.pipeline.prepare import prepare
+from workbench.pipeline.prepare import Prepared, prepare
 from workbench.pipeline.reader import read_pipeline
 
 PIPELINES = ROOT / "pipelines"
 ALL: dict[str, Method] = {**METHODS, **TECHNIQUES}
+SIZES = ((160, 45), (80, 24))
+"""Of the screen, by turns: all panes are seen at once, or one."""
 
 
 @pytest.fixture(scope="session")
@@ -40,40 +43,45 @@ def model() -> Iterator[ScriptedModel]:
         yield running
 
 
+@pytest.fixture(scope="session")
+def ear() -> Ear:
+    return Ear()
+
+
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def servers(model: ScriptedModel, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ServerHub]:
+async def servers(model: ScriptedModel, ear: Ear, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ServerHub]:
     """The servers of all these pipelines, started once."""
     prepared = [prepare(PIPELINES / f"{name}.yaml") for name in ALL]
     sources = {alias: source for one in prepared for alias, source in one.used_sources().items()}
     output = tmp_path_factory.mktemp("scripted")
     model.pictures = output / "output/guide/image/harbour_guide"
-    hub = ServerHub(sources, lambda event: None, env={"RAGWB_OUTPUT": str(output)})
+    hub = ServerHub(sources, ear, env={"RAGWB_OUTPUT": str(output)})
     yield hub
     await hub.close()
 
 
-async def run(
-    name: str, model: ScriptedModel, servers: ServerHub, folder: Path, mood: Mood = "good"
-) -> tuple[Session, Stopped]:
-    """One run to its end; what the model was asked is in ``model`` afterwards."""
+async def ready(name: str, model: ScriptedModel, servers: ServerHub, folder: Path) -> Prepared:
+    """A pipeline that asks the scripted model, once the one that it needs the output of has run."""
     before = ALL[name].before
     if before and before not in model.made:
-        await run(before, model, servers, folder)
+        await run(await ready(before, model, servers, folder), servers, folder)
         model.made.add(before)
-    model.begin(mood)
     file = PIPELINES / f"{name}.yaml"
     sets = model.sets(read_pipeline(file).pipeline.servers)
-    prepared = prepare(file, sets=[*sets, *ALL[name].sets])
-    session = Session(prepared, servers, folder)
-    debugger = await session.open()
+    return prepare(file, sets=[*sets, *ALL[name].sets])
+
+
+async def run(prepared: Prepared, servers: ServerHub, folder: Path) -> Debugger:
+    """One run to its end."""
+    debugger = await Session(prepared, servers, folder).open()
     stopped = await debugger.run("continue")
     await debugger.close()
-    assert model.strange == []
-    return session, stopped
+    assert stopped.reason == "finished", stopped.why
+    return debugger
 
 
-def study_of(session: Session) -> Study:
-    [opened] = open_runs(Path(session.debugger.state.memory or ""))
+def study_of(debugger: Debugger) -> Study:
+    [opened] = open_runs(Path(debugger.state.memory or ""))
     return Study(opened)
 
 
@@ -83,8 +91,9 @@ def prompts_of_several(study: Study) -> list[SavedVisit]:
     return [visit for visit in visits if len(study.flow.items_of(visit) or ()) > 1]
 
 
-def with_moved_prompts(memory: list[dict[str, Any]], study: Study, visit: SavedVisit, file: Path) -> Study:
+def with_moved_prompts(study: Study, visit: SavedVisit, file: Path) -> Study:
     """The run as it would be if each item of one visit had been given the prompt of the one before it."""
+    memory: Any = json.loads(file.read_text(encoding="utf-8"))
     items = sorted(study.flow.items_of(visit) or ())
     for name, value in visit.saved.items():
         written = list(value)
@@ -98,9 +107,9 @@ def with_moved_prompts(memory: list[dict[str, Any]], study: Study, visit: SavedV
     return Study(opened)
 
 
-def unanswered(session: Session, variable: str | None) -> list[int]:
+def unanswered(debugger: Debugger, variable: str | None) -> list[int]:
     """Items that have no answer, and are not marked as failed either."""
-    pool = session.debugger.state.pool
+    pool = debugger.state.pool
     if variable is None:
         return []
     answers: Any = pool.variables[variable].value
@@ -109,18 +118,23 @@ def unanswered(session: Session, variable: str | None) -> list[int]:
 
 
 @pytest.mark.parametrize("name", ALL)
-async def test_a_good_model(name: str, model: ScriptedModel, servers: ServerHub, tmp_path: Path) -> None:
+async def test_a_good_model_seen_in_the_workbench(
+    name: str, model: ScriptedModel, servers: ServerHub, ear: Ear, tmp_path: Path
+) -> None:
     method = ALL[name]
-    session, stopped = await run(name, model, servers, tmp_path)
-    assert stopped.reason == "finished", stopped.why
-    study = study_of(session)
+    prepared = await ready(name, model, servers, tmp_path)
+    model.begin()
+    size = SIZES[list(ALL).index(name) % len(SIZES)]
+    debugger = await run_in_the_workbench(prepared, servers, ear, tmp_path, size)
+    assert model.strange == []
+    study = study_of(debugger)
     found = check_items(study)
     assert found.faults == ()
     assert model.count == method.calls
     assert found.prompts == (method.calls if method.prompts is None else method.prompts)
-    assert unanswered(session, method.answer) == []
+    assert unanswered(debugger, method.answer) == []
     for visit in prompts_of_several(study)[::-1][:1] + prompts_of_several(study)[:1]:
-        moved = with_moved_prompts(session.memory(), study, visit, Path(session.debugger.state.memory or ""))
+        moved = with_moved_prompts(study, visit, Path(debugger.state.memory or ""))
         assert visit.number in {fault.visit.number for fault in check_items(moved).faults}
     if method.rounds:
         assert tuple(path.rounds for path in item_paths(study.flow)) == method.rounds
@@ -135,10 +149,12 @@ async def test_a_model_in_a_bad_mood(
     name: str, mood: Mood, model: ScriptedModel, servers: ServerHub, tmp_path: Path
 ) -> None:
     method = ALL[name]
-    session, stopped = await run(name, model, servers, tmp_path, mood)
-    assert stopped.reason == "finished", stopped.why
-    assert unanswered(session, method.answer) == []
+    prepared = await ready(name, model, servers, tmp_path)
+    model.begin(mood)
+    debugger = await run(prepared, servers, tmp_path)
+    assert model.strange == []
+    assert unanswered(debugger, method.answer) == []
     assert model.count <= method.most
     if mood == "never":
         assert model.count == method.most
-    assert check_items(study_of(session)).faults == ()
+    assert check_items(study_of(debugger)).faults == ()

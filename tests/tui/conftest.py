@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 
 from tests.tui.fakes import NOW, FakeRecord, FakeTools, Lab
-from tests.tui.support import Opened
+from tests.tui.support import Opened, kept_mistakes, wait_less
 from workbench.engine.debugger import Debugger
 from workbench.engine.ports import Answering
 from workbench.pipeline.prepare import prepare
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.net import SafeApp
 from workbench.tui.reloading import AskAbout
 
 PROJECT = {
@@ -37,8 +36,7 @@ def same_in_every_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iter
     for module in ("running", "session", "visiting"):
         monkeypatch.setattr(f"workbench.engine.{module}.time", still)
     monkeypatch.setattr("workbench.tui.question_dialog.HASTE_SECONDS", 0)
-    for module in ("textual.app", "textual.pilot"):  # the pilot waits for an idle processor: 60 ms a key
-        monkeypatch.setattr(f"{module}.wait_for_idle", _let_others_run)
+    wait_less(monkeypatch)
     yield
     os.environ.pop("TZ", None)
     time.tzset()
@@ -47,20 +45,9 @@ def same_in_every_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iter
 @pytest.fixture(autouse=True)
 def mistakes(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[BaseException]]:
     """Mistakes that the net under the screen caught: none, unless a test makes them and clears this."""
-    made: list[BaseException] = []
-    catch = SafeApp.mistake
-
-    def keep(app: SafeApp[Any], error: BaseException) -> None:
-        made.append(error)
-        catch(app, error)
-
-    monkeypatch.setattr(SafeApp, "mistake", keep)
+    made = kept_mistakes(monkeypatch)
     yield made
     assert not made, made
-
-
-async def _let_others_run(*_: float) -> None:
-    await asyncio.sleep(0.001)
 
 
 @pytest.fixture

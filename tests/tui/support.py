@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from textual.events import Key
 from textual.keys import _character_to_key
 from textual.pilot import Pilot
@@ -16,6 +17,7 @@ from tests.tui.fakes import FakeTools
 from workbench.engine.debugger import Debugger
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.bridge import EngineThread
+from workbench.tui.net import SafeApp
 from workbench.tui.workbench_screen import WorkbenchScreen
 
 LOOP = """\
@@ -65,10 +67,10 @@ class Opened:
         return self.app.engine._thread.is_alive()
 
     @asynccontextmanager
-    async def running(self, size: tuple[int, int] = (160, 45)) -> AsyncIterator[Keys]:
+    async def running(self, size: tuple[int, int] = (160, 45), patience: float = 5) -> AsyncIterator[Keys]:
         """Show it; the servers are up when this begins, and it is closed when it ends."""
         async with self.app.run_test(size=size, notifications=True) as pilot:
-            keys = Keys(self, pilot)
+            keys = Keys(self, pilot, patience)
             await keys.settle()
             yield keys
             await self.app.engine.close(3)
@@ -76,10 +78,11 @@ class Opened:
 
 @dataclass
 class Keys:
-    """The keyboard of a test."""
+    """The keyboard of a test. ``patience`` is how many seconds anything may take that a key asks for."""
 
     opened: Opened
     pilot: Pilot[Any]
+    patience: float = 5
 
     async def press(self, *keys: str) -> None:
         """Press keys one by one, each when what the one before asked for has come to its end."""
@@ -114,8 +117,8 @@ class Keys:
         )
         await self.pilot.pause()
 
-    async def until(self, holds: Any, seconds: float = 5) -> None:
-        async with asyncio.timeout(seconds):
+    async def until(self, holds: Any, seconds: float | None = None) -> None:
+        async with asyncio.timeout(seconds or self.patience):
             while not holds():
                 await self.pilot.pause(0.005)
 
@@ -123,6 +126,29 @@ class Keys:
         """What is on the screen."""
         lines = self.opened.app.screen._compositor.render_strips()
         return "\n".join(strip.text for strip in lines)
+
+
+def wait_less(patch: pytest.MonkeyPatch) -> None:
+    """The pilot waits for an idle processor: 60 ms a key."""
+    for module in ("textual.app", "textual.pilot"):
+        patch.setattr(f"{module}.wait_for_idle", _let_others_run)
+
+
+async def _let_others_run(*_: float) -> None:
+    await asyncio.sleep(0.001)
+
+
+def kept_mistakes(patch: pytest.MonkeyPatch) -> list[BaseException]:
+    """What the net under the screen catches from now on."""
+    made: list[BaseException] = []
+    catch = SafeApp.mistake
+
+    def keep(app: SafeApp[Any], error: BaseException) -> None:
+        made.append(error)
+        catch(app, error)
+
+    patch.setattr(SafeApp, "mistake", keep)
+    return made
 
 
 async def _heard(engine: EngineThread) -> None:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from rich.cells import cell_len
+
 from workbench.engine.visit import Visit
 from workbench.tui.lens import item_of_variable
 from workbench.tui.model import Model
 from workbench.tui.previews import preview, short_shape
 from workbench.tui.rows import Part, Row, RowsView
 from workbench.tui.text import column
+
+_NAME = 20
+"""Cells that a name has at least."""
 
 
 class Snapshots(RowsView):
@@ -22,6 +27,8 @@ class Snapshots(RowsView):
         self._model = model
         self._visits = 0
         self._rows: list[tuple[Visit, str | None]] = []
+        self._names = 0
+        """Cells that the longest name takes."""
         self._marked: tuple[Visit, str | None] | None = None
 
     @property
@@ -77,6 +84,7 @@ class Snapshots(RowsView):
         for visit in visits[self._visits :]:
             self._rows += [(visit, None), *((visit, name) for name in visit.saved)]
             self._visits += 1
+        self._names = max((cell_len(f"memory_{name}") for _, name in self._rows if name is not None), default=0)
         self.rows_changed()
         if was_last:
             self.move_cursor(len(self._rows) - 1)
@@ -94,9 +102,10 @@ class Snapshots(RowsView):
         lens = self._model.lens
         value, is_item = item_of_variable(self._model.debugger.state.pool, visit.saved[name], lens)
         item = f" [{lens}]" if is_item else ""
+        width = max(_NAME, min(self._names + len(item), self.row_width // 2))
         left = (
             self._sign(index),
-            Part(f"    {column(f'memory_{name}{item}', 20)} "),
+            Part(f"    {column(f'memory_{name}{item}', width)} "),
             Part(column(short_shape(value), 10) + " ", "dim"),
         )
         return Row((*left, Part(preview(value, self.row_width), "value")))
