@@ -53,7 +53,11 @@ class LentToTheEngine(SharedServers):
 
     def start(self, aliases: Iterable[str]) -> None:
         engine = asyncio.get_running_loop()
-        self._ear.emit = lambda event: engine.call_soon_threadsafe(self._emit, event)
+
+        def hear(event: Event) -> None:
+            engine.call_soon_threadsafe(self._emit, event)
+
+        self._ear.emit = hear
         for alias in aliases:
             if alias in self._ear.ready:
                 self._emit(self._ear.ready[alias])

@@ -71,9 +71,11 @@ class Opened:
         """Show it; the servers are up when this begins, and it is closed when it ends."""
         async with self.app.run_test(size=size, notifications=True) as pilot:
             keys = Keys(self, pilot, patience)
-            await keys.settle()
-            yield keys
-            await self.app.engine.close(3)
+            try:
+                await keys.settle()
+                yield keys
+            finally:
+                await self.app.engine.close(3)
 
 
 @dataclass

@@ -83,3 +83,11 @@ async def test_where_a_value_came_from(open_pipeline: Open, keys_pressed: tuple[
         await keys.press(*keys_pressed)
         root = opened.screen._variables._shown[0].root
         assert mark in [part.text.strip() for part in root.notes]
+
+
+async def test_long_names_of_snapshots_are_whole_where_there_is_room(open_pipeline: Open) -> None:
+    long = "pipeline:\n- lab.get_items\n- lab.extend: {output: {q_ls: first_found_passages}}\n"
+    opened = open_pipeline(long)
+    async with opened.running((80, 24)) as keys:
+        await keys.press("c", "6")
+        assert "memory_first_found_passages " in keys.text()

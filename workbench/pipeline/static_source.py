@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
+
+from msgspec import Struct
 
 from workbench.pipeline.app_use import uses_app_plainly
 from workbench.pipeline.declaration import ServerDeclaration
@@ -51,11 +54,25 @@ def _syntax_problem(source: ServerSource, file: Path, error: SyntaxError) -> Pro
     return Problem(file, position, f"the server is no valid Python: {error.msg}", is_warning=has_own_python)
 
 
-def _parsed(file: Path) -> ast.Module | None:
+class _Glance(Struct, frozen=True):
+    """What counts of a module that a script imports."""
+
+    imported: tuple[str, ...]
+    registers: bool
+
+
+def _glance(file: Path) -> _Glance | None:
     try:
-        return ast.parse(file.read_bytes())
+        return _glance_at(file.read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError):
         return None
+
+
+@lru_cache(maxsize=128)
+def _glance_at(text: bytes) -> _Glance:
+    """Kept by the text itself: aliases share their server's files, and a pipeline is read again and again."""
+    tree = ast.parse(text)
+    return _Glance(tuple(_imported(tree)), _seems_to_register(tree))
 
 
 def _uses_kit(tree: ast.Module) -> bool:
@@ -65,17 +82,17 @@ def _uses_kit(tree: ast.Module) -> bool:
 def _siblings_register(tree: ast.Module, folder: Path) -> bool:
     """Whether a module beside the script that it imports, itself or by way of others, seems to register tools."""
     seen: set[Path] = set()
-    waiting = [tree]
+    waiting = [tuple(_imported(tree))]
     while waiting:
-        for module in _imported(waiting.pop()):
+        for module in waiting.pop():
             for file in _files(folder, module):
                 if file in seen:
                     continue
                 seen.add(file)
-                beside = _parsed(file)
-                if beside is None or _seems_to_register(beside):
+                beside = _glance(file)
+                if beside is None or beside.registers:
                     return True
-                waiting.append(beside)
+                waiting.append(beside.imported)
     return False
 
 
