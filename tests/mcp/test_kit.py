@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from tests.mcp.conftest import Bench, python_server
 from tests.support import CONFORMANCE
 from workbench.mcp.description import entry
-from workbench.mcp.kit import ToolServer, check_lengths, item_numbers
+from workbench.mcp.kit import MarkedResult, ToolServer, check_lengths, item_numbers
 from workbench.mcp.launch import plan
 from workbench.mcp.paths import find_file, output_path
 from workbench.pipeline.project import ServerSource, shipped_folder
@@ -193,3 +193,32 @@ def test_lists_of_unequal_length_are_named() -> None:
     check_lengths(q_ls=["a"], ans_ls=["b"])
     with pytest.raises(ToolError, match="one entry per item is needed in each list, but q_ls has 1, ans_ls has 2"):
         check_lengths(q_ls=["a"], ans_ls=["b", "c"])
+
+
+async def test_half_a_surrogate_pair_is_an_error_and_no_silence() -> None:
+    app = ToolServer("halves")
+
+    @app.tool(output="->said")
+    def untyped():  # type: ignore[no-untyped-def]
+        return "a\ud800"
+
+    @app.tool(output="->said")
+    def refuses() -> dict[str, Any]:
+        raise ToolError("it said \ud800")
+
+    @app.tool(output="->said")
+    def warns() -> MarkedResult:
+        return MarkedResult({"said": ["a"]}, warnings=["\ud800"])
+
+    @app.prompt(output="->said")
+    def asks() -> str:
+        return "a\ud800"
+
+    async with Client(app) as client:
+        for tool in ("untyped", "warns"):
+            with pytest.raises(ToolError, match="can't be sent: it holds half a surrogate pair"):
+                await client.call_tool(tool)
+        with pytest.raises(ToolError, match="it said \ufffd"):
+            await client.call_tool("refuses")
+        with pytest.raises(Exception, match="can't be sent: it holds half a surrogate pair"):
+            await client.get_prompt("asks")

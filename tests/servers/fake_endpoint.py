@@ -8,6 +8,7 @@ import socket
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from local_http import Handler, LocalHttp
@@ -127,7 +128,7 @@ class _Handler(Handler):
         if not self.streams and reason is not None:
             self.message("".join(tokens), reason)
             return
-        self._begin_stream()
+        self.begin_stream()
         for token in tokens:
             self._event({"index": 0, "delta": {"content": token}, "finish_reason": None})
         if reason is not None:
@@ -144,7 +145,7 @@ class _Handler(Handler):
         if not self.streams:
             self.message(None, "tool_calls", tool_calls=[call])
             return
-        self._begin_stream()
+        self.begin_stream()
         half = len(part["arguments"]) // 2
         first = {**call, "function": {"name": part["name"], "arguments": part["arguments"][:half]}}
         second = {"index": 0, "function": {"arguments": part["arguments"][half:]}}
@@ -153,7 +154,7 @@ class _Handler(Handler):
         self._event({"index": 0, "delta": {}, "finish_reason": "tool_calls"})
         self.close_connection = True
 
-    def _begin_stream(self) -> None:
+    def begin_stream(self) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Connection", "close")
@@ -265,7 +266,39 @@ def _thoughtful(handler: _Handler, body: dict[str, Any], count: int) -> None:
     handler.message("Gullstead", reasoning_content="Let me see.")
 
 
+def _odd(handler: _Handler, body: dict[str, Any], count: int) -> None:
+    """A message whose parts a test gives as JSON in the prompt, where they are of another shape than they should be."""
+    text = said(body)
+    if not text.startswith("{"):
+        handler.stream([text])
+    elif handler.streams:
+        handler.begin_stream()
+        handler.wfile.write(f"data: {text}\n\ndata: [DONE]\n\n".encode())
+        handler.close_connection = True
+    else:
+        handler.reply(200, text.encode())
+
+
+def _trickle(handler: _Handler, body: dict[str, Any], count: int) -> None:
+    """Stays alive by comments, and never answers."""
+    handler.begin_stream()
+    for _ in range(100):
+        handler.wfile.write(b": still there\n\n")
+        time.sleep(0.02)
+
+
+def _endless(handler: _Handler, body: dict[str, Any], count: int) -> None:
+    """A line without end."""
+    handler.begin_stream()
+    with suppress(OSError):
+        for _ in range(40):
+            handler.wfile.write(b"data" * 250_000)
+
+
 _CHAT: dict[str, Behaviour] = {
+    "odd": _odd,
+    "trickle": _trickle,
+    "endless": _endless,
     "quota": _quota,
     "retry-after": _retry_after,
     "tomorrow": lambda handler, body, count: handler.error(429, "Too fast.", headers={"retry_after": "86400"}),

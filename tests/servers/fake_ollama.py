@@ -38,7 +38,13 @@ class _Handler(Handler):
         content = body["messages"][-1]["content"]
         if body.get("tools") and body["messages"][-1]["role"] == "user":
             call = {"function": {"name": "search", "arguments": {"input": content}}}
-            self._lines({"message": {"content": "", "tool_calls": [call]}, "done": True, "done_reason": "stop"})
+            self._lines(
+                {
+                    "message": {"content": "", "tool_calls": [call] * self.owner.calls},
+                    "done": True,
+                    "done_reason": "stop",
+                }
+            )
         elif content == "half":
             self._lines({"message": {"content": "It is"}, "done": False})
         elif content == "crash":
@@ -70,4 +76,6 @@ class FakeOllama(LocalHttp):
         super().__init__()
         self.models = ["smol:latest"]
         self.key = ""
+        self.calls = 1
+        """How many tools it calls at once."""
         self.bodies: list[tuple[str, dict[str, Any]]] = []

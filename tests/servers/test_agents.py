@@ -315,3 +315,57 @@ def test_the_shipped_agent_shows_every_call_as_a_visit(
         assert answer.startswith(question)
         assert agent["messages"][0]["content"].endswith(f"Question: {question}")
     assert endpoint.seen["agent"] == 4 * 2 + 2 * 3
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("Thought: t\nAction: answer\nInput: bones", "bones"),
+        ("Action: Answer\nInput: bones\n\nAnswer: and more", "bones\n\nAnswer: and more"),
+        ("Action: answer\nAnswer: bones", "bones"),
+        ("Action: answer[bones]", "bones"),
+        ({"name": "answer", "arguments": '{"input": "bones"}'}, "bones"),
+        ({"name": "answer", "arguments": '{"answer": "bones"}'}, "bones"),
+        ({"name": "answer", "arguments": "bones"}, "bones"),
+        ('{"action": "answer", "input": "a\\ud800"}', "a\ufffd"),
+    ],
+)
+async def test_the_action_answer_ends_with_its_input(endpoint: FakeEndpoint, said: Any, answer: str) -> None:
+    endpoint.parts["agent"] = lambda body: said
+    async with Client(generation.app) as client:
+        agents = await agents_of(client, endpoint, agent_style="native" if isinstance(said, dict) else "text")
+        await agents.begin("q")
+        assert (await agents.turn(), agents.answers, agents.warnings) == (["answer"], [answer], [])
+
+
+async def test_who_is_not_done_has_no_answer(endpoint: FakeEndpoint) -> None:
+    endpoint.parts["agent"] = searcher
+    async with Client(generation.app) as client:
+        agents = await agents_of(client, endpoint)
+        await agents.begin("q")
+        assert (await agents.turn(), agents.answers) == (["search"], [""])
+        assert "I must look" in agents.agents[0]["messages"][-1]["content"]
+
+
+@pytest.mark.parametrize("arguments", ["{}", '{"question": "x"}', '{"input": ["x"]}', "[1]", "{x"])
+async def test_a_plain_tool_without_its_text_is_told_at_once(endpoint: FakeEndpoint, arguments: str) -> None:
+    replies: Any = iter([{"name": "search", "arguments": arguments}, {"name": "search", "arguments": '"who?"'}])
+    endpoint.parts["agent"] = lambda body: next(replies)
+    async with Client(generation.app) as client:
+        agents = await agents_of(client, endpoint, agent_style="native")
+        await agents.begin("q")
+        assert (await agents.turn(), agents.inputs) == (["search"], ["who?"])
+        assert last(endpoint.bodies[-1]) == 'search takes one text: {"input": "..."}'
+
+
+async def test_of_two_calls_in_a_turn_the_second_is_named() -> None:
+    with FakeOllama() as server:
+        server.calls = 2
+        async with Client(generation.app) as client:
+            configs = {"model_name": "smol", "base_url": server.url}
+            given = {"backend": "ollama", "backend_configs": {"ollama": configs}, "sampling_params": {}}
+            await client.call_tool("generation_init", given)
+            agents = Agents(client, agent_style="native")
+            await agents.begin("who?")
+            assert await agents.turn() == ["search"]
+            assert agents.warnings == ["one tool is called in a turn, the further calls were passed over: search: [0]"]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ import local_model
 import pytest
 import pytest_asyncio
 from answer import GenerationError, TooLong
-from answering import Model
+from answering import Handling, Model
 from conversation import conversation, prompt_text, with_images
 from fake_endpoint import FakeEndpoint
 from fake_ollama import FakeOllama
@@ -224,7 +226,9 @@ async def test_what_one_item_is_refused_does_not_cost_the_others(endpoint: FakeE
 async def test_when_the_credit_ends_the_answers_so_far_are_kept_for_the_next_try(endpoint: FakeEndpoint) -> None:
     await begin(endpoint, "broke", concurrency=1)
     prompts = ["a", "b", "c", "d"]
-    with pytest.raises(ToolError, match=r"item \[2\]: .*no credit left.*2 answers are kept for the next try"):
+    with pytest.raises(
+        ToolError, match=r"item \[2\]: .*no credit left.*2 answers are kept for a retry of this step while"
+    ):
         await call("generate", prompt_ls=prompts)
     with pytest.raises(ToolError, match=r"item \[2\]: .*no credit left"):
         await call("generate", prompt_ls=prompts)
@@ -255,6 +259,49 @@ async def test_a_server_that_goes_away_and_returns(endpoint: FakeEndpoint) -> No
 async def test_what_is_no_answer_is_quoted(endpoint: FakeEndpoint, model: str, said: str) -> None:
     with pytest.raises(ToolError, match=said):
         await ask(endpoint, model, "p", "q", retries=0)
+
+
+ODD = [
+    ({"choices": None}, "`choices` of its answer is 'null'"),
+    ({"choices": "x"}, "`choices` of its answer is"),
+    ({"choices": [1]}, "`choices` of its answer is '1'"),
+    ({"choices": [{"message": "x"}]}, "`message` of its answer is"),
+    ({"choices": [{"message": {"content": 5}}]}, "`content` of its answer is '5'"),
+    ({"choices": [{"message": {"content": {"a": 1}}}]}, "`content` of its answer is"),
+    ({"choices": [{"message": {"content": [{"type": "image_url"}]}}]}, "`content` of its answer is"),
+    ({"choices": [{"message": {"content": "x", "tool_calls": "y"}}]}, "`tool_calls` of its answer is"),
+]
+
+
+async def test_an_answer_of_another_shape_costs_only_its_item(endpoint: FakeEndpoint) -> None:
+    asked = await generate(endpoint, "odd", "fine", *(json.dumps(answer) for answer, _ in ODD))
+    assert asked.answers == ["fine"] + [None] * len(ODD)
+    for place, (_, words) in enumerate(ODD, start=1):
+        assert words in asked.failed[str(place)]
+    assert endpoint.seen["odd"] == 1 + len(ODD), "not asked again"
+
+
+@pytest.mark.parametrize("others", [[], ["fine"]], ids=["streamed", "whole"])
+async def test_content_in_parts_and_half_pairs_are_an_answer(endpoint: FakeEndpoint, others: list[str]) -> None:
+    parts = {"content": [{"type": "text", "text": "Gull"}, {"type": "text", "text": "stead \ud800"}]}
+    choice = {"message": parts, "delta": parts, "finish_reason": "stop"}
+    asked = await generate(endpoint, "odd", json.dumps({"choices": [choice], "usage": "much"}), *others)
+    assert asked.answers == ["Gullstead \ufffd", *others]
+
+
+@pytest.mark.parametrize("chunk", [{"choices": "x"}, {"choices": [{"delta": "x"}]}, {"choices": [{"delta": 4}]}])
+async def test_a_stream_of_another_shape_is_quoted(endpoint: FakeEndpoint, chunk: dict[str, Any]) -> None:
+    with pytest.raises(ToolError, match=r"answered 200: `(choices|delta)` of its answer is"):
+        await ask(endpoint, "odd", json.dumps(chunk))
+
+
+async def test_what_trickles_in_for_ever_is_given_up(endpoint: FakeEndpoint) -> None:
+    with pytest.raises(ToolError, match=r"gave no whole answer within 0\.3 s \(timeout\): it was given up"):
+        await ask(endpoint, "trickle", "p", timeout=0.3)
+    assert endpoint.seen["trickle"] == 1
+    for prompts in (["p"], ["p", "q"]):
+        with pytest.raises(ToolError, match="given up at 16 million characters"):
+            await ask(endpoint, "endless", *prompts)
 
 
 async def test_what_is_not_there_by_the_deadline_has_failed(endpoint: FakeEndpoint) -> None:
@@ -491,6 +538,15 @@ async def test_what_ollama_breaks_off_or_refuses(ollama_server: FakeOllama) -> N
             {"openai": {"model_name": "m", "context_tokens": "4k"}},
             "context_tokens is a number of tokens .* '4k'",
         ),
+        ("openai", {"common": [1]}, r"backend_configs.common is a map of settings, not \[1\]"),
+        ("openai", {"openai": 5}, "backend_configs.openai is a map of settings, not 5"),
+        ("openai", {"openai": {"model_name": "m", "concurrency": "x"}}, "openai.concurrency is a whole number from 1"),
+        ("openai", {"openai": {"model_name": "m", "retries": -1}}, "openai.retries is a whole number from 0 on"),
+        ("openai", {"openai": {"model_name": "m", "timeout": "x"}}, "openai.timeout is seconds above 0, not 'x'"),
+        ("openai", {"openai": {"model_name": "m", "timeout": -1}}, "openai.timeout is seconds above 0, not -1"),
+        ("openai", {"openai": {"model_name": "m", "base_url": 5}}, "openai.base_url is an address such as"),
+        ("ollama", {"ollama": {"model_name": "m", "base_url": "foo bar"}}, "ollama.base_url is an address such as"),
+        ("openai", {"openai": {"model_name": "m", "api_key": "schlüssel"}}, "openai.api_key is a key, in letters"),
         ("openai", {"common": {"deadline": 0}}, "common.deadline is seconds above 0, not 0"),
         ("openai", {"common": {"cache": True}}, "common.cache is a file, not True"),
         ("openai", {"common": {"cash": "x"}}, "common has no 'cash'; it has thinking, too_long, cache, deadline"),
@@ -525,7 +581,7 @@ def test_prompts_that_are_none(prompt: Any) -> None:
 
 @pytest.mark.parametrize(
     ("header", "seconds"),
-    [(None, None), ("2", 2.0), ("0.5", 0.5), ("Wed, 01 Jan 2020 00:00:00 GMT", 0.0), ("soon", None)],
+    [(None, None), ("2", 2.0), ("0.5", 0.5), ("Wed, 01 Jan 2020 00:00:00 GMT", 0.0), ("soon", None), ("inf", None)],
 )
 def test_retry_after(header: str | None, seconds: float | None) -> None:
     assert retry_after(header) == seconds
@@ -607,3 +663,18 @@ def test_the_middle_goes_and_the_ends_stay() -> None:
     assert kept == [line for line in lines if line in kept]
     assert 40 <= len(kept) <= 50
     assert said.startswith("4")
+
+
+def test_a_deadline_that_is_no_number() -> None:
+    with pytest.raises(GenerationError, match=r"common\.deadline is seconds above 0, not nan"):
+        Handling.of({"deadline": float("nan")})
+
+
+async def test_a_cache_that_can_not_be_written_costs_no_answer(endpoint: FakeEndpoint, project: Path) -> None:
+    await begin(endpoint, "echo", {"cache": "answers.db"})
+    with closing(sqlite3.connect(project / "answers.db")) as other:
+        other.execute("drop table answer")
+        asked = await call("generate", prompt_ls=["a", "b"])
+    assert asked.answers == ["a", "b"]
+    (warning,) = asked.warnings
+    assert "answers.db can't be" in warning

@@ -10,18 +10,20 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 import yaml
 from fastmcp import FastMCP
-from fastmcp.exceptions import ToolError
+from fastmcp.exceptions import FastMCPError, PromptError, ToolError
 from fastmcp.prompts import Message, Prompt, PromptResult
 from fastmcp.server.dependencies import get_context
 from fastmcp.tools import Tool, ToolResult
 from fastmcp.utilities.types import get_cached_typeadapter
 from mcp_types import PromptMessage
+from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
 from workbench.mcp.description import describe, write_description
+from workbench.mcp.half_pairs import whole as whole_text
 from workbench.mcp.mishaps import telling_where
 from workbench.mcp.paths import find_file, output_path
 
@@ -39,6 +41,7 @@ __all__ = [
     "report",
 ]
 
+T = TypeVar("T")
 _META = "ragwb"
 
 
@@ -135,7 +138,17 @@ class ToolServer(FastMCP[Any]):
         if not options.get("run_middleware", True):
             prompt = await self.get_prompt(name, version=options.get("version"))
             arguments = _gathered(prompt, _decoded(prompt, arguments))
-        return await super().render_prompt(name, arguments, **options)
+        try:
+            return _sendable(await super().render_prompt(name, arguments, **options))
+        except (FastMCPError, UnicodeEncodeError) as error:
+            raise _sendable_error(error, PromptError) from error
+
+    async def call_tool(self, name: str, arguments: dict[str, Any] | None = None, **options: Any) -> Any:
+        """FastMCP's, with an error for what can't be sent: the line would never be written, and the client waits."""
+        try:
+            return _sendable(await super().call_tool(name, arguments, **options))
+        except (FastMCPError, UnicodeEncodeError) as error:
+            raise _sendable_error(error, ToolError) from error
 
     def run(self, transport: Any = None, show_banner: bool | None = False, **options: Any) -> None:
         """Serve until the client closes the connection."""
@@ -172,7 +185,24 @@ def call_item_lists() -> tuple[str, ...] | None:
 
 async def report(progress: float, total: float | None = None, message: str | None = None) -> None:
     """Tell the client how far the running call is; ``message`` may be the next piece of an answer."""
-    await get_context().report_progress(progress, total, message)
+    await get_context().report_progress(progress, total, whole_text(message) if message else message)
+
+
+def _sendable(result: T) -> T:
+    """The result. Raises ``UnicodeEncodeError`` for half surrogate pairs; FastMCP looks at structured content alone."""
+    said = [getattr(result, "meta", None), getattr(result, "content", None), getattr(result, "messages", None)]
+    try:
+        to_json(said)
+    except PydanticSerializationError:
+        json.dumps(to_jsonable_python(said), ensure_ascii=False).encode()
+    return result
+
+
+def _sendable_error(error: Exception, kind: type[FastMCPError]) -> Exception:
+    if isinstance(error, UnicodeEncodeError):
+        return kind(f"its result can't be sent: it holds half a surrogate pair, {error.object[error.start]!a}")
+    words = str(error)
+    return error if whole_text(words) == words else kind(whole_text(words))
 
 
 def _request_meta() -> dict[str, Any]:

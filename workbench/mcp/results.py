@@ -16,6 +16,13 @@ from workbench.pipeline.declaration import Argument, ServerDeclaration, ToolDecl
 _WRAPPED = "x-fastmcp-wrap-result"
 _PREFIX = re.compile(r"^Error (?:calling tool|rendering prompt) (['\"]).*?\1: ", re.DOTALL)
 
+_MISFITS = re.compile(r"\A\d+ validation errors? for call\[[^\]]*\]\n")
+_MISFIT = re.compile(
+    r"^(?P<name>\S[^\n]*)\n  (?P<said>[^\n]+?) \[type=(?P<kind>\w+), input_value=(?P<value>.*?), input_type=\w+\]"
+    r"(?:\n    For further information visit \S+)?$",
+    re.MULTILINE,
+)
+
 
 class ToolReportedError(Exception):
     """The result of a tool says that it failed; ``str()`` is the tool's own words."""
@@ -127,8 +134,18 @@ def prompt_result(raw: msgspec.Raw) -> CallResult:
 
 
 def own_words(message: str) -> str:
-    """An error without what FastMCP puts in front of it."""
-    return _PREFIX.sub("", message, count=1)
+    """An error without what FastMCP puts in front of it; of arguments that do not fit, a line each."""
+    words = _PREFIX.sub("", message, count=1)
+    if _MISFITS.match(words) is None:
+        return words
+    return "\n".join(map(_misfit, _MISFIT.finditer(words))) or words
+
+
+def _misfit(found: re.Match[str]) -> str:
+    """An argument, and what pydantic says of it."""
+    value = "null" if found["value"] == "None" else found["value"]
+    came = "" if found["kind"].startswith("missing") else f"; found {value}"
+    return f"`{found['name']}`: {found['said']}{came}"
 
 
 def _structured(parts: Mapping[str, msgspec.Raw]) -> dict[str, Any] | None:

@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 from answer import Answer, GenerationError, ToolCall
 from backend import Messages, Tool
 
+from workbench.mcp.half_pairs import loaded
 from workbench.mcp.thinking import separated
 
 ANSWER = "answer"
@@ -146,11 +147,18 @@ class Agent:
         self.tokens += (said.prompt_tokens or 0) + (said.completion_tokens or 0)
         self.remarks = ["cut off at sampling_params.max_tokens"] if said.finish_reason == "length" else []
         if said.calls:
+            if len(said.calls) > 1:
+                dropped = ", ".join(call.name for call in said.calls[1:])
+                self.remarks.append(f"one tool is called in a turn, the further calls were passed over: {dropped}")
             self._took_call(separated(said.text)[0], said.calls[0], rules, may_call=may_call)
         else:
             self._took_text(separated(said.text)[0], rules, may_call=may_call)
 
     def _took_call(self, text: str, call: ToolCall, rules: Rules, *, may_call: bool) -> None:
+        if call.name.casefold() == ANSWER:
+            self.messages.append({"role": "assistant", "content": text or _answer_in(call.arguments)})
+            self._end(_answer_in(call.arguments) or text)
+            return
         function = {"name": call.name, "arguments": call.arguments}
         asked = {"id": call.id, "type": "function", "function": function}
         self.messages.append({"role": "assistant", "content": text, "tool_calls": [asked]})
@@ -180,7 +188,9 @@ class Agent:
         known = by_name.get(name.casefold(), "")
         self.action = known or name
         try:
-            self.input = rules.tools[known].read(arguments) if known else arguments
+            self.input = (
+                _read(rules.tools[known], arguments, is_native=self.call_id is not None) if known else arguments
+            )
             mistake = "" if known else f"there is no tool {name!r}; there are {', '.join(rules.tools)}"
         except ValueError as error:
             mistake = str(error)
@@ -214,30 +224,65 @@ def _parts(text: str) -> _Parts:
     for mark, end in zip(marks, ends, strict=False):  # no mark, no part
         name, said = mark[1].casefold(), text[mark.end() : end].strip()
         if name == "observation":
-            return _Parts(text[: mark.start()].rstrip(), action)
-        if name.endswith("answer") and not action:
+            return _without_input(text[: mark.start()].rstrip(), action)
+        if name.endswith("answer") and action.casefold() in ("", ANSWER):
             return _Parts(text.rstrip(), answer=text[mark.end() :].strip())
         if name == "action" and not action:
             with_input = _WITH_INPUT.match(said)
             if with_input is not None:
-                return _Parts(text[:end].rstrip(), _bare(with_input["name"]), with_input["input"].strip().strip("\"'"))
+                given = with_input["input"].strip().strip("\"'")
+                return _called(text[:end].rstrip(), _bare(with_input["name"]), given)
             action = _bare(said)
         elif name.endswith("input") and action:
-            return _Parts(text[:end].rstrip(), action, said.strip("\"'") if "\n" not in said else said)
-    return _Parts(text.rstrip(), action)
+            if action.casefold() == ANSWER:  # all that follows, as after `Answer:`
+                return _called(text.rstrip(), action, text[mark.end() :].strip())
+            return _called(text[:end].rstrip(), action, said.strip("\"'") if "\n" not in said else said)
+    return _without_input(text.rstrip(), action)
+
+
+def _without_input(kept: str, action: str) -> _Parts:
+    """A tool may need none, an answer does."""
+    return _Parts(kept, "" if action.casefold() == ANSWER else action)
+
+
+def _called(kept: str, action: str, given: str) -> _Parts:
+    """The call of a tool; of the action that ends, its input is the answer."""
+    return _Parts(kept, answer=given) if action.casefold() == ANSWER else _Parts(kept, action, given)
+
+
+def _read(tool: Tool, arguments: str, *, is_native: bool) -> Any:
+    """A tool's input. Of a plain tool in a text it is what stands there, if nothing else. Raises ``ValueError``."""
+    try:
+        return tool.read(arguments)
+    except ValueError:
+        if is_native or not tool.is_plain:
+            raise
+        return arguments
 
 
 def _json_parts(text: str) -> _Parts | None:
     """A turn as a JSON object; None where it is none, or not whole."""
     try:
-        turn = json.loads(text)
+        turn = loaded(text)
     except ValueError:
         return None
     if not isinstance(turn, dict) or "action" not in turn:
         return None
     action, given = str(turn["action"]), turn.get("input", "")
     said = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
-    return _Parts(text, answer=said) if action.casefold() == ANSWER else _Parts(text, action, said)
+    return _called(text, action, said)
+
+
+def _answer_in(arguments: str) -> str:
+    """The answer in the arguments of a call of ``answer``, a tool that was not offered."""
+    try:
+        given = loaded(arguments)
+    except ValueError:
+        return arguments
+    if isinstance(given, Mapping):
+        texts = [given.get(name) for name in ("input", ANSWER)] + ([*given.values()] if len(given) == 1 else [])
+        given = next((text for text in texts if isinstance(text, str)), given or "")
+    return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
 
 
 def _bare(name: str) -> str:

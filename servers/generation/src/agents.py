@@ -32,6 +32,7 @@ async def take_turns(
         agent.hear(observation)
     failed: dict[int, str] = {}
     remarks: dict[str, list[str]] = {}
+    warnings: dict[str, None] = {}
     while asking := [p for p, agent in enumerate(agents) if p not in failed and agent.must_ask(rules)]:
         for place, outcome in (await _outcomes(model, agents, asking, labels, rules)).items():
             if isinstance(outcome, Answer):
@@ -40,15 +41,16 @@ async def take_turns(
                     remarks.setdefault(remark, []).append(labels[place])
             else:
                 failed[place] = str(outcome)
+        warnings |= dict.fromkeys(model.warnings)
     return MarkedResult(
         {
             "agent_ls": [agent.state() for agent in agents],
             "action_ls": [agent.action for agent in agents],
             "action_input_ls": [agent.input for agent in agents],
-            "ans_ls": [agent.answer if agent.is_done else agent.last_words() for agent in agents],
+            "ans_ls": [agent.answer or "" for agent in agents],
         },
         failed=failed,
-        warnings=_warnings(agents, labels, remarks, rules),
+        warnings=[*_warnings(agents, labels, remarks, rules), *warnings],
     )
 
 

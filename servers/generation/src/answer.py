@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+LARGEST = 16_000_000
+"""Characters of an answer, and of a line or a whole response that it comes in: more is a server that has no end."""
+
 
 @dataclass(frozen=True)
 class ToolCall:

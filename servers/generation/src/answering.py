@@ -13,6 +13,7 @@ from answer import Answer, GenerationError, TooLong
 from backend import Backend, Messages, Wish
 from cache import Cache, content_key
 from context_window import Window
+from settings import positive
 from shortening import AT_MOST, shortened
 from telling import Telling
 
@@ -50,9 +51,7 @@ class Handling:
         if not isinstance(given.get("cache", ""), str):
             raise GenerationError(f"generation.backend_configs.common.cache is a file, not {given['cache']!r}")
         deadline = given.get("deadline")
-        if deadline is not None and (
-            not isinstance(deadline, int | float) or isinstance(deadline, bool) or deadline <= 0
-        ):
+        if deadline is not None and (not isinstance(deadline, int | float) or positive(deadline) is None):
             raise GenerationError(f"generation.backend_configs.common.deadline is seconds above 0, not {deadline!r}")
         return cls(**given)
 
@@ -65,6 +64,8 @@ class Model:
     options: Mapping[str, Any]
     handling: Handling = field(default_factory=Handling)
     window: Window = field(default_factory=Window)
+    warnings: list[str] = field(default_factory=list)
+    """What became of the last call's answers that the user should know."""
     _cache: Cache | None = None
     _kept: dict[str, Answer] = field(default_factory=dict)
     """The answers of a call in which others failed: when it is tried again, only these are asked for."""
@@ -88,6 +89,7 @@ class Model:
 
         Raises ``GenerationError`` where no item can be answered.
         """
+        self.warnings = []
         at_once = min(self.backend.concurrency, len(conversations))
         call = _Call(self, wish, labels, Telling(len(conversations), streams=at_once == 1))
         outcomes: list[Outcome | None] = [None] * len(conversations)
@@ -119,12 +121,30 @@ class Model:
         """An answer that was given before."""
         answer = self._kept.get(key)
         if answer is None and self._cache is not None:
-            answer = self._cache.get(key)
+            answer = self._looked_up(key)
         return replace(answer, is_cached=True) if answer is not None else None
 
+    def _looked_up(self, key: str) -> Answer | None:
+        try:
+            return self._cache.get(key) if self._cache is not None else None
+        except (sqlite3.Error, ValueError, TypeError) as error:
+            self.warnings = [
+                f"generation.backend_configs.common.cache: {self.handling.cache} can't be read ({error}): "
+                "the model is asked"
+            ]
+            return None
+
     def keep(self, key: str, answer: Answer) -> None:
-        if self._cache is not None:
+        """Keep an answer for the next run. One that can't be written counts all the same."""
+        if self._cache is None:
+            return
+        try:
             self._cache.put(key, answer)
+        except sqlite3.Error as error:
+            self.warnings = [
+                f"generation.backend_configs.common.cache: {self.handling.cache} can't be written ({error}): "
+                "answers of this call are not kept"
+            ]
 
     async def close(self) -> None:
         if self._cache is not None:
@@ -169,7 +189,7 @@ class _Call:
                 answer = await self._ask(messages, label)
             except GenerationError as error:
                 if error.stops_all:
-                    kept = f" ({len(self.answered)} answers are kept for the next try)" if self.answered else ""
+                    kept = self._kept_answers()
                     raise GenerationError(f"item {label}: {error}{kept}", stops_all=True) from error
                 await self.telling.end(label, "failed")
                 return error
@@ -181,6 +201,18 @@ class _Call:
             answer = replace(answer, text=text, thinking=thinking or answer.thinking)
         await self.telling.end(label, answer.text)
         return answer
+
+    def _kept_answers(self) -> str:
+        """What becomes of the answers that are there, where the others can't come."""
+        if not self.answered:
+            return ""
+        many = f"{len(self.answered)} answers are" if len(self.answered) > 1 else "1 answer is"
+        if self.model.handling.cache:
+            return f" ({many} kept in {self.model.handling.cache})"
+        return (
+            f" ({many} kept for a retry of this step while the server runs; "
+            "generation.backend_configs.common.cache keeps them for good)"
+        )
 
     async def _ask(self, messages: Messages, label: str) -> Answer:
         """The answer; a prompt that is too long is shortened where that is wished."""

@@ -10,6 +10,8 @@ from typing import Any
 
 from answer import Answer
 
+from workbench.mcp.half_pairs import loaded
+
 Messages = list[dict[str, Any]]
 """A conversation: ``{"role": ..., "content": ...}``; the content is text, or a list of OpenAI's parts with images."""
 
@@ -43,11 +45,14 @@ class Tool:
     def read(self, arguments: str) -> Any:
         """The input in what a model wrote: a map, of a plain tool the text. Raises ``ValueError`` for the model."""
         try:
-            given = json.loads(arguments)
+            given = loaded(arguments)
         except ValueError:
-            given = arguments
+            given = None
         if self.is_plain:
-            return str(given["input"]) if isinstance(given, dict) and "input" in given else arguments
+            text = given.get("input") if isinstance(given, dict) else given
+            if not isinstance(text, str):
+                raise ValueError(f'{self.name} takes one text: {{"input": "..."}}')
+            return text
         if not isinstance(given, dict):
             raise ValueError(f"{self.name} takes a JSON object: {json.dumps(self.parameters, ensure_ascii=False)}")
         return given

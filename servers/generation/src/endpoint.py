@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any
 
-from answer import Answer, GenerationError, ToolCall
+from answer import Answer, ToolCall
 from backend import Backend, Messages, OnToken, Wish
+from bodies import body_of, lines_of
 from refusals import Refused, Retrying, object_of, text_of
+from settings import Served
+from shapes import Gathered, answer_of, arguments_in, count_in, map_in, maps_in, odd, text_in
 from shortening import length
 
 from workbench.mcp.json_http import retry_after, server_words
@@ -31,19 +33,17 @@ class Endpoint(Backend):
         """Raises ``GenerationError`` without a model name."""
         from openai import AsyncOpenAI
 
-        if not configs.get("model_name"):
-            raise GenerationError("the backend openai needs generation.backend_configs.openai.model_name")
-        url = str(configs.get("base_url") or DEFAULT_URL)
-        self.concurrency = max(1, int(configs.get("concurrency") or 1))
-        self.identity = f"openai {url} {configs['model_name']}"
-        self._model = str(configs["model_name"])
+        settings = Served("openai", configs)
+        self._model, url = settings.model, settings.url(DEFAULT_URL)
+        self.concurrency = settings.concurrency
+        self.identity = f"openai {url} {self._model}"
         self._options = dict(options)
-        self._retrying = Retrying.of(f"{url}, model {self._model}", configs, KEY_HINT)
+        self._retrying = Retrying.of(f"{url}, model {self._model}", settings, KEY_HINT)
         # The client's own retries don't tell a rate limit from an empty account: off.
         self._client = AsyncOpenAI(
             base_url=url,
-            api_key=configs.get("api_key") or os.environ.get("LLM_API_KEY") or "none",
-            timeout=float(configs.get("timeout") or 600),
+            api_key=settings.key("LLM_API_KEY") or "none",
+            timeout=settings.timeout,
             max_retries=0,
         )
 
@@ -56,7 +56,7 @@ class Endpoint(Backend):
             body["response_format"] = {"type": "json_schema", "json_schema": asked}
         if wish.tools:
             body["tools"] = [tool.offered() for tool in wish.tools]
-        return await self._retrying.ask(lambda: self._request(body, on_token), label, length(messages))
+        return await self._retrying.ask_in_time(lambda: self._request(body, on_token), label, length(messages))
 
     async def close(self) -> None:
         await self._client.close()
@@ -67,15 +67,15 @@ class Endpoint(Backend):
         from openai import APIConnectionError, APIStatusError
 
         try:
-            raw = await self._client.chat.completions.with_raw_response.create(
+            async with self._client.chat.completions.with_streaming_response.create(
                 model=self._model, messages=[], stream=on_token is not None, extra_body=dict(body)
-            )
-            response = raw.http_response
-            # Some servers do not stream, whatever they are asked; some proxies answer with a page.
-            kind = response.headers.get("content-type", "")
-            if on_token is None or "json" in kind or "html" in kind:
-                return await _whole(await response.aread(), on_token)
-            return await _streamed(response.aiter_lines(), on_token)
+            ) as raw:
+                response = raw.http_response
+                # Some servers do not stream, whatever they are asked; some proxies answer with a page.
+                kind = response.headers.get("content-type", "")
+                if on_token is None or "json" in kind or "html" in kind:
+                    return await _whole(await body_of(response), on_token)
+                return await _streamed(lines_of(response), on_token)
         except APIStatusError as error:
             response = error.response
             raise Refused(
@@ -94,21 +94,24 @@ class Endpoint(Backend):
 
 async def _whole(content: bytes, on_token: OnToken | None) -> Answer:
     answer = _decoded(content)
-    choice = (answer.get("choices") or [{}])[0]
-    message = choice.get("message") or {}
-    text = message.get("content") or ""
+    choices = maps_in(answer, "choices")
+    if not choices:
+        raise odd("choices", answer.get("choices"))
+    message = map_in(choices[0], "message")
+    text = text_in(message, "content")
     if text and on_token is not None:
         await on_token(text)
-    calls = _calls(message.get("tool_calls") or ())
-    return _answer(text, _thought(message), choice.get("finish_reason"), answer.get("usage"), calls)
+    reason = text_in(choices[0], "finish_reason") or None
+    calls = _calls(maps_in(message, "tool_calls"))
+    return answer_of(text, _thought(message), reason, _counts(answer), calls)
 
 
 async def _streamed(lines: AsyncIterator[str], on_token: OnToken) -> Answer:
     """Server-sent events, one chunk of the answer each. An answer that just stops is none."""
-    tokens: list[str] = []
-    thoughts: list[str] = []
+    said = Gathered()
     calls: dict[int, dict[str, Any]] = {}
-    reason = usage = None
+    counts: tuple[int | None, int | None] = (None, None)
+    reason = ""
     is_done = False
     async for line in lines:
         if not line.startswith("data:"):
@@ -118,35 +121,46 @@ async def _streamed(lines: AsyncIterator[str], on_token: OnToken) -> Answer:
             is_done = True
             break
         chunk = _decoded(data)
-        usage = chunk.get("usage") or usage
-        for choice in chunk.get("choices") or ():
-            reason = choice.get("finish_reason") or reason
-            delta = choice.get("delta") or {}
-            thoughts.append(_thought(delta))
-            for piece in delta.get("tool_calls") or ():
-                _put_together(calls.setdefault(piece.get("index") or 0, {}), piece)
-            if token := delta.get("content"):
-                tokens.append(token)
+        counts = _counts(chunk) if chunk.get("usage") else counts
+        for choice in maps_in(chunk, "choices"):
+            reason = text_in(choice, "finish_reason") or reason
+            delta = map_in(choice, "delta")
+            token = text_in(delta, "content")
+            for piece in maps_in(delta, "tool_calls"):
+                place = count_in(piece, "index") or 0
+                said.add("", beside=_put_together(calls.setdefault(place, {}), piece))
+            said.add(token, _thought(delta))
+            if token:
                 await on_token(token)
-    if reason is None and not is_done:
-        raise Refused(f"the stream ended after {len(''.join(tokens))} characters, without a word of its end")
-    return _answer("".join(tokens), "".join(thoughts), reason, usage, _calls([calls[place] for place in sorted(calls)]))
+    if not reason and not is_done:
+        raise said.broken_off()
+    found = _calls([calls[place] for place in sorted(calls)])
+    return answer_of(said.text, said.thinking, reason or None, counts, found)
 
 
-def _put_together(call: dict[str, Any], piece: Mapping[str, Any]) -> None:
-    """A call of a tool comes in pieces: its name first, its arguments bit by bit."""
+def _put_together(call: dict[str, Any], piece: Mapping[str, Any]) -> str:
+    """A call of a tool comes in pieces: its name first, its arguments bit by bit. The bits that were added."""
     function = call.setdefault("function", {"name": "", "arguments": ""})
-    call["id"] = piece.get("id") or call.get("id")
-    for name in function:
-        function[name] += (piece.get("function") or {}).get(name) or ""
+    call["id"] = text_in(piece, "id") or call.get("id")
+    added = map_in(piece, "function")
+    bits = {"name": text_in(added, "name"), "arguments": arguments_in(added)}
+    for name, bit in bits.items():
+        function[name] += bit
+    return "".join(bits.values())
 
 
 def _calls(calls: Iterable[Mapping[str, Any]]) -> tuple[ToolCall, ...]:
-    found = [(call.get("id"), call.get("function") or {}) for call in calls]
+    found = [(text_in(call, "id"), map_in(call, "function")) for call in calls]
     return tuple(
-        ToolCall(str(name or f"call_{place}"), str(function.get("name")), str(function.get("arguments") or "{}"))
+        ToolCall(name or f"call_{place}", text_in(function, "name"), arguments_in(function) or "{}")
         for place, (name, function) in enumerate(found)
     )
+
+
+def _counts(answer: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    usage = answer.get("usage")
+    known = usage if isinstance(usage, dict) else {}
+    return count_in(known, "prompt_tokens"), count_in(known, "completion_tokens")
 
 
 def _decoded(content: str | bytes) -> dict[str, Any]:
@@ -159,16 +173,4 @@ def _decoded(content: str | bytes) -> dict[str, Any]:
 
 def _thought(message: Mapping[str, Any]) -> str:
     """Thinking that comes beside the answer; servers call it by two names."""
-    return message.get("reasoning_content") or message.get("reasoning") or ""
-
-
-def _answer(
-    text: str,
-    thinking: str,
-    reason: str | None,
-    usage: Mapping[str, Any] | None,
-    calls: tuple[ToolCall, ...],
-) -> Answer:
-    usage = usage or {}
-    counts = (usage.get("prompt_tokens"), usage.get("completion_tokens"))
-    return Answer(text, thinking, reason, *counts, calls=calls)
+    return text_in(message, "reasoning_content") or text_in(message, "reasoning")

@@ -16,6 +16,7 @@ from context_window import window_of
 from conversation import conversation, dialogue, missing_images, prompt_text, with_images
 from fastmcp.exceptions import ToolError
 from labels import item_labels, listed
+from settings import part_of
 
 from workbench.mcp.backends import Backends
 from workbench.mcp.kit import MarkedResult, ToolServer, check_lengths, report
@@ -53,11 +54,12 @@ async def generation_init(
     await shut_down(endpoints_too=True)
     options = {**sampling_params, **(extra_params or {})}
     try:
-        handling = Handling.of(backend_configs.get(COMMON) or {})
+        handling = Handling.of(part_of(backend_configs, COMMON))
         # In a thread: a model takes a second to load, and the server must hear a cancellation meanwhile.
-        loaded = await asyncio.to_thread(BACKENDS.load(backend), backend_configs.get(backend) or {}, options)
+        configs = part_of(backend_configs, backend)
+        loaded = await asyncio.to_thread(BACKENDS.load(backend), configs, options)
         await loaded.prepare(report)
-        window = await window_of(backend, backend_configs.get(backend) or {})
+        window = await window_of(backend, configs)
         model = Model(loaded, options, handling, window)
     except GenerationError as error:
         raise ToolError(str(error)) from error
@@ -175,7 +177,8 @@ async def agent_generate(  # noqa: PLR0917 - the order in which they are bound
     """The next turn of each item's agent: a tool that it wishes to call, or its answer.
 
     ``action_ls`` has the tool's name, ``action_input_ls`` its input (a text, or a map where the tool's ``parameters``
-    are a schema), ``ans_ls`` the answer, for now what was said last. The pipeline routes by the action to the steps
+    are a schema), ``ans_ls`` the answer: empty as long as there is none, so that an agent whose loop ends too early is
+    not scored by a thought of its (what it said stands in ``agent_ls``). The pipeline routes by the action to the steps
     that are the tool; what they write to ``observation_ls`` is read in the next turn. Who has answered has the action
     ``answer``, and its model is not asked again.
     """
@@ -212,7 +215,7 @@ async def answered(
     usage = [outcome.usage() if isinstance(outcome, Answer) else {"error": str(outcome)} for outcome in outcomes]
     failed = {place: str(o) for place, o in enumerate(outcomes) if isinstance(o, GenerationError)}
     odd = oddities(outcomes, labels, is_json=wish.schema is not None)
-    return MarkedResult({"ans_ls": texts, "usage_ls": usage}, failed=failed, warnings=[*warnings, *odd])
+    return MarkedResult({"ans_ls": texts, "usage_ls": usage}, failed=failed, warnings=[*warnings, *odd, *now.warnings])
 
 
 def oddities(outcomes: Sequence[Outcome], labels: Sequence[str], *, is_json: bool) -> list[str]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
 from answer import Answer, GenerationError, ToolCall
 from backend import Backend, Messages, OnProgress, OnToken, Wish
+from bodies import body_of, lines_of
 from refusals import Refused, Retrying, object_of
+from settings import Served
+from shapes import Gathered, answer_of, arguments_in, count_in, map_in, maps_in, text_in
 from shortening import length
 
 from workbench.mcp.json_http import retry_after, server_words
@@ -20,6 +22,7 @@ _OWN = ("think", "keep_alive", "format", "tools", "logprobs")
 _NAMES = {"max_tokens": "num_predict", "max_completion_tokens": "num_predict"}
 """What OpenAI's parameters are called here."""
 
+DEFAULT_URL = "http://127.0.0.1:11434"
 KEY_HINT = "the environment variable OLLAMA_API_KEY or generation.backend_configs.ollama.api_key"
 
 
@@ -33,24 +36,22 @@ class Ollama(Backend):
         """Raises ``GenerationError`` without a model name."""
         import httpx2
 
-        if not configs.get("model_name"):
-            raise GenerationError("the backend ollama needs generation.backend_configs.ollama.model_name")
-        url = str(configs.get("base_url") or "http://127.0.0.1:11434").removesuffix("/").removesuffix("/v1")
-        self.concurrency = max(1, int(configs.get("concurrency") or 1))
-        self.identity = f"ollama {url} {configs['model_name']}"
-        self._model = str(configs["model_name"])
+        settings = Served("ollama", configs)
+        self._model, url = settings.model, settings.url(DEFAULT_URL).removesuffix("/").removesuffix("/v1")
+        self.concurrency = settings.concurrency
+        self.identity = f"ollama {url} {self._model}"
         self._pulls = bool(configs.get("pull"))
         self._fields = {name: value for name, value in options.items() if name in _OWN}
         self._options = _own_names({name: value for name, value in options.items() if name not in _OWN})
         if configs.get("num_ctx"):
-            self._options["num_ctx"] = int(configs["num_ctx"])
+            self._options["num_ctx"] = settings.count("num_ctx", 0)
         if configs.get("keep_alive") is not None:
             self._fields["keep_alive"] = configs["keep_alive"]
-        self._retrying = Retrying.of(f"{url}, model {self._model}", configs, KEY_HINT)
-        key = configs.get("api_key") or os.environ.get("OLLAMA_API_KEY")
+        self._retrying = Retrying.of(f"{url}, model {self._model}", settings, KEY_HINT)
+        key = settings.key("OLLAMA_API_KEY")
         self._client = httpx2.AsyncClient(
             base_url=url,
-            timeout=float(configs.get("timeout") or 600),
+            timeout=settings.timeout,
             headers={"Authorization": f"Bearer {key}"} if key else None,
         )
 
@@ -80,7 +81,7 @@ class Ollama(Backend):
             body["format"] = dict(wish.schema)
         if wish.tools:
             body["tools"] = [tool.offered() for tool in wish.tools]
-        return await self._retrying.ask(lambda: self._request(body, on_token), label, length(messages))
+        return await self._retrying.ask_in_time(lambda: self._request(body, on_token), label, length(messages))
 
     async def close(self) -> None:
         await self._client.aclose()
@@ -96,31 +97,30 @@ class Ollama(Backend):
 
     async def _request(self, body: Mapping[str, Any], on_token: OnToken | None) -> Answer:
         """One request. Raises ``Refused``."""
-        tokens: list[str] = []
-        thoughts: list[str] = []
+        said = Gathered()
         calls: list[ToolCall] = []
         async for line in self._lines("/api/chat", body):
-            message = line.get("message") or {}
-            calls += [_call(call, len(calls) + place) for place, call in enumerate(message.get("tool_calls") or ())]
-            thoughts.append(message.get("thinking") or "")
-            if token := message.get("content"):
-                tokens.append(token)
-                if on_token is not None:
-                    await on_token(token)
+            message = map_in(line, "message")
+            called = maps_in(message, "tool_calls")
+            calls += [_call(call, len(calls) + place) for place, call in enumerate(called)]
+            token = text_in(message, "content")
+            said.add(token, text_in(message, "thinking"))
+            if token and on_token is not None:
+                await on_token(token)
             if line.get("done"):
-                counts = (line.get("prompt_eval_count"), line.get("eval_count"))
-                texts = ("".join(tokens), "".join(thoughts))
-                return Answer(*texts, line.get("done_reason"), *counts, calls=tuple(calls))
-        raise Refused(f"the stream ended after {len(''.join(tokens))} characters, without a word of its end")
+                counts = (count_in(line, "prompt_eval_count"), count_in(line, "eval_count"))
+                reason = text_in(line, "done_reason") or None
+                return answer_of(said.text, said.thinking, reason, counts, tuple(calls))
+        raise said.broken_off()
 
     async def _get(self, path: str) -> dict[str, Any]:
         async with self._opened("GET", path, None) as response:
-            return _decoded((await response.aread()).decode(errors="replace"))
+            return _decoded((await body_of(response)).decode(errors="replace"))
 
     async def _lines(self, path: str, body: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
         """The JSON objects of an answer, one a line. Raises ``Refused``."""
         async with self._opened("POST", path, body) as response:
-            async for line in response.aiter_lines():
+            async for line in lines_of(response):
                 if line.strip():
                     yield _decoded(line)
 
@@ -131,7 +131,7 @@ class Ollama(Backend):
         try:
             async with self._client.stream(method, path, json=body) as response:
                 if not response.is_success:
-                    words = server_words((await response.aread()).decode(errors="replace"))
+                    words = server_words((await body_of(response)).decode(errors="replace"))
                     wait = retry_after(response.headers.get("retry-after"))
                     raise Refused(words, status=response.status_code, retry_after=wait)
                 yield response
@@ -155,9 +155,8 @@ def _decoded(line: str) -> dict[str, Any]:
 
 def _call(call: Mapping[str, Any], place: int) -> ToolCall:
     """Ollama has no names for calls, and their arguments are no text."""
-    function = call.get("function") or {}
-    arguments = json.dumps(function.get("arguments") or {}, ensure_ascii=False)
-    return ToolCall(f"call_{place}", str(function.get("name")), arguments)
+    function = map_in(call, "function")
+    return ToolCall(f"call_{place}", text_in(function, "name"), arguments_in(function) or "{}")
 
 
 def _object(arguments: str) -> dict[str, Any]:

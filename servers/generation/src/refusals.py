@@ -6,12 +6,14 @@ import asyncio
 import json
 import re
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from answer import GenerationError, TooLong
+from settings import Served
 
+from workbench.mcp.half_pairs import whole
 from workbench.mcp.json_http import Retries, has_no_credit, passes, quoted, too_long_a_wait
 
 T = TypeVar("T")
@@ -44,7 +46,7 @@ class Refused(Exception):
         retry_after: float | None = None,
         reached: bool = True,
     ) -> None:
-        super().__init__(words)
+        super().__init__(whole(words))
         self.status = status
         self.code = code
         self.retry_after = retry_after
@@ -70,10 +72,26 @@ class Retrying:
     where: str
     retries: Retries
     key_hint: str = ""
+    timeout: float = 600
+    """Seconds for one answer, however it trickles in."""
 
     @classmethod
-    def of(cls, where: str, configs: Mapping[str, Any], key_hint: str) -> Retrying:
-        return cls(where, Retries.of(configs), key_hint)
+    def of(cls, where: str, settings: Served, key_hint: str) -> Retrying:
+        return cls(where, settings.retries, key_hint, settings.timeout)
+
+    async def ask_in_time(self, request: Callable[[], Awaitable[T]], label: str, characters: int) -> T:
+        """The same, each try given up after ``timeout``: a server that sends bytes for ever does not answer."""
+
+        async def bounded() -> T:
+            try:
+                async with asyncio.timeout(self.timeout):
+                    return await request()
+            except TimeoutError:
+                raise GenerationError(
+                    f"{self.where} gave no whole answer within {self.timeout:g} s (timeout): it was given up"
+                ) from None
+
+        return await self.ask(bounded, label, characters)
 
     async def ask(self, request: Callable[[], Awaitable[T]], label: str, characters: int) -> T:
         """What the request gives, tried again where that helps. Raises ``GenerationError``."""
