@@ -61,3 +61,23 @@ def test_of_one_name_the_first_counts() -> None:
         "a": ("tool", "1"),
         "b": ("prompt", ""),
     }
+
+
+def test_arguments_that_do_not_fit_are_told_a_line_each() -> None:
+    words = """Error calling tool 'search': 3 validation errors for call[search]
+top_k
+  Input should be a valid integer [type=int_type, input_value=None, input_type=NoneType]
+    For further information visit https://errors.pydantic.dev/2.14/v/int_type
+q_ls.1
+  Input should be a valid string [type=string_type, input_value='a [b]', input_type=int]
+    For further information visit https://errors.pydantic.dev/2.14/v/string_type
+corpus
+  Missing required argument [type=missing_argument, input_value={'q': []}, input_type=dict]
+    For further information visit https://errors.pydantic.dev/2.14/v/missing_argument"""
+    with pytest.raises(ToolReportedError) as raised:
+        result({"type": "text", "text": words}, isError=True)
+    assert str(raised.value).splitlines() == [
+        "`top_k`: Input should be a valid integer; found null",
+        "`q_ls.1`: Input should be a valid string; found 'a [b]'",
+        "`corpus`: Missing required argument",
+    ]

@@ -678,3 +678,8 @@ async def test_a_cache_that_can_not_be_written_costs_no_answer(endpoint: FakeEnd
     assert asked.answers == ["a", "b"]
     (warning,) = asked.warnings
     assert "answers.db can't be" in warning
+
+
+async def test_an_empty_prompt_is_told(endpoint: FakeEndpoint) -> None:
+    asked = await generate(endpoint, "good", "a", " \n")
+    assert asked.warnings == ["the prompt is empty, and the model has nothing to answer: [1]"]

@@ -292,3 +292,18 @@ async def test_whole_values_and_item_lists_are_told_apart_whatever_their_length(
     (tmp_path / "ask.jinja").write_text("{{ question }}\n{{ rulez }}")
     run = await ragwb_pipeline(tmp_path / "p.yaml")
     assert "ask.jinja:2: 'rulez' is undefined; the names there are: question, rules, style" in str(run.error)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a\n{{ 'x' * 10**9 }}", r"t\.jinja:2: this repetition is too long"),
+        ("{{ ('x' * 10**6) * 1000 }}", r"t\.jinja:1: this repetition is too long"),
+        ("{% for n in range(99) %}{{ 'x' * 10**6 }}{% endfor %}", r"t\.jinja:1: the prompt has more than 16 million"),
+        ("{% macro m() %}{{ m() }}{% endmacro %}\n{{ m() }}", r"t\.jinja:\d: maximum recursion depth"),
+        ("{{ " + "(" * 3000 + "1" + ")" * 3000 + " }}", r"t\.jinja: it is nested too deeply"),
+    ],
+)
+def test_a_prompt_without_bounds_is_refused(project: Path, text: str, said: str) -> None:
+    with pytest.raises(PromptTemplateError, match=said):
+        render_items(template(project, text), question=["q"])

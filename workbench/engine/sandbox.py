@@ -21,12 +21,15 @@ class TooMuch(Exception):
     """An expression would take too long or grow too large; ``str()`` says what."""
 
 
-@lru_cache(maxsize=1)
-def environment() -> Any:
+@lru_cache(maxsize=2)
+def environment(*, is_immutable: bool = True) -> Any:
+    """For expressions, which may change no value, or for templates, which may gather texts in a list of their own."""
     from jinja2 import StrictUndefined
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
+    from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedEnvironment
 
-    class Environment(ImmutableSandboxedEnvironment):
+    base: Any = ImmutableSandboxedEnvironment if is_immutable else SandboxedEnvironment
+
+    class Environment(base):  # type: ignore[misc]
         """Refuses powers, repetitions and padding that would take for ever."""
 
         intercepted_binops = frozenset(["**", "*", "%"])
@@ -34,8 +37,7 @@ def environment() -> Any:
         def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
             if operator == "**" and (abs(left) > LARGEST or abs(right) > 100):
                 raise TooMuch("this power is too large")
-            sizes = [side for side in (left, right) if isinstance(side, int)]
-            if operator == "*" and len(sizes) == 1 and sizes[0] > LARGEST and not isinstance(left, float):
+            if operator == "*" and _repeated(left, right) > LARGEST:
                 raise TooMuch("this repetition is too long")
             if operator == "%" and isinstance(left, str) and _WIDE.search(left):
                 raise TooMuch("this text would be too long")
@@ -54,6 +56,14 @@ def environment() -> Any:
     made = Environment(undefined=StrictUndefined, optimized=False)
     del made.globals["lipsum"]
     return made
+
+
+def _repeated(left: Any, right: Any) -> int:
+    """The length that a text or list has when it is repeated; 0 for numbers."""
+    for many, times in ((left, right), (right, left)):
+        if isinstance(many, str | bytes | list | tuple) and isinstance(times, int):
+            return len(many) * times
+    return 0
 
 
 @contextmanager

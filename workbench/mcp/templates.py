@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from fastmcp.exceptions import ToolError
-from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError, UndefinedError
-from jinja2.sandbox import SandboxedEnvironment
+from jinja2 import Template, TemplateError, TemplateSyntaxError, UndefinedError
 
+from workbench.engine.sandbox import TooMuch, environment
 from workbench.mcp.kit import check_lengths
 from workbench.mcp.paths import find_file, project
 from workbench.mcp.shown_files import may_be_shown
 
-# The model must see `<`, `&` and quotes as they are: escaping is for web pages.
-_environment = SandboxedEnvironment(autoescape=False, undefined=StrictUndefined, keep_trailing_newline=False)
+_LONGEST = 16_000_000
+"""Characters of a prompt; no model reads as many."""
+_SECONDS = 10.0
+"""For one prompt."""
 
 
 class PromptTemplateError(ToolError):
@@ -38,17 +41,19 @@ class PromptTemplate:
             raise PromptTemplateError(f"{path}: not UTF-8 ({error.reason}); save the file as UTF-8") from error
         except TemplateSyntaxError as error:
             raise PromptTemplateError(f"{path}:{error.lineno}: {error.message}") from error
+        except RecursionError as error:
+            raise PromptTemplateError(f"{path}: it is nested too deeply ({error})") from error
 
     def render(self, values: Mapping[str, Any]) -> str:
         """The prompt. Raises ``PromptTemplateError`` with line and name if a name is not in ``values``."""
         try:
-            return self._template.render(values)
+            return _within_bounds(self._template.generate(values))
         except UndefinedError as error:
             there = ", ".join(sorted(values)) or "none"
             raise PromptTemplateError(
                 f"{self.path}:{_failing_line(error)}: {error.message}; the names there are: {there}"
             ) from error
-        except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError) as error:
+        except (TooMuch, TemplateError, TypeError, ValueError, ArithmeticError, LookupError, RecursionError) as error:
             raise PromptTemplateError(f"{self.path}:{_failing_line(error)}: {error}") from error
 
 
@@ -73,7 +78,21 @@ def render_items(template: str, **columns: Sequence[Any]) -> list[str]:
 @lru_cache(maxsize=64)
 def _compiled(source: str) -> Template:
     """Compiling takes longer than a render, and loops ask for the same template every round."""
-    return _environment.from_string(source)
+    # Nothing is escaped: the model must see `<`, `&` and quotes as they are.
+    return environment(is_immutable=False).from_string(source)  # type: ignore[no-any-return]
+
+
+def _within_bounds(pieces: Iterable[str]) -> str:
+    """The prompt of its pieces. Raises ``TooMuch`` for a loop that makes more and more of them."""
+    until, size, made = time.monotonic() + _SECONDS, 0, []
+    for piece in pieces:
+        size += len(piece)
+        if size > _LONGEST:
+            raise TooMuch(f"the prompt has more than {_LONGEST // 1_000_000} million characters")
+        if time.monotonic() > until:
+            raise TooMuch(f"the prompt took more than {_SECONDS:g} s")
+        made.append(piece)
+    return "".join(made)
 
 
 def _failing_line(error: BaseException) -> int:

@@ -6,6 +6,7 @@ a server of vLLM counts tokens too, for others they are guessed. Where nobody kn
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 from collections.abc import Mapping
@@ -125,8 +126,9 @@ async def _asked(client: Any, method: str, url: str, body: Mapping[str, Any] | N
     import httpx2
 
     try:
-        response = await client.request(method, url, json=body)
+        async with asyncio.timeout(_SECONDS):
+            response = await client.request(method, url, json=body)
         value = response.json() if response.is_success else None
-    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError):
+    except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError, ValueError):
         return {}
     return value if isinstance(value, dict) else {}

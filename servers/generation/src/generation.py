@@ -82,12 +82,16 @@ async def generate(
     (tokens, finish reason, seconds, thinking) is in ``usage_ls``. Items that fail are named, the others kept.
     """
     labels = item_labels(len(prompt_ls))
+    warnings: list[str] = []
 
     def conversations() -> list[Messages]:
-        texts = (prompt_text(prompt, label) for prompt, label in zip(prompt_ls, labels, strict=True))
+        texts = [prompt_text(prompt, label) for prompt, label in zip(prompt_ls, labels, strict=True)]
+        empty = [label for text, label in zip(texts, labels, strict=True) if not text.strip()]
+        if empty:
+            warnings.append(f"the prompt is empty, and the model has nothing to answer: {listed(empty)}")
         return [conversation(text, system_prompt) for text in texts]
 
-    return await answered(conversations, labels, Wish(response_schema, options=request_options or {}))
+    return await answered(conversations, labels, Wish(response_schema, options=request_options or {}), warnings)
 
 
 @app.tool(output="multimodal_path,prompt_ls,system_prompt,image_tag->ans_ls")

@@ -57,8 +57,8 @@ class Ollama(Backend):
 
     async def prepare(self, on_progress: OnProgress) -> None:
         """See that the model is there; pull it where that is wished."""
-        listed = await self._retrying.ask(lambda: self._get("/api/tags"), "all", 0)
-        there = [str(entry.get("name")) for entry in listed.get("models") or ()]
+        listed = await self._retrying.ask_in_time(lambda: self._get("/api/tags"), "all", 0)
+        there = [str(entry.get("name")) for entry in maps_in(listed, "models")]
         if self._model in there or f"{self._model}:latest" in there:
             return
         if not self._pulls:
