@@ -48,6 +48,25 @@ def need(module: str, what: str, package: str = "") -> Any:
         raise ToolError(f"{what} is not installed: pip install '{package or module}'") from error
 
 
+def part_of(parameter: str, configs: Mapping[str, Any] | None, backend: str) -> Mapping[str, Any]:
+    """A backend's own part of configs; empty where it is missing or null. Raises ``ToolError`` for what is no map."""
+    part = (configs or {}).get(backend)
+    if part is not None and not isinstance(part, Mapping):
+        raise ToolError(f"{parameter}.{backend} must be a map of settings; found {part!r}")
+    return part or {}
+
+
+def checked_batch_size(parameter: str, given: Any) -> int:
+    """How many texts a model gets at once. Raises ``ToolError`` for less than one: none would be looked at."""
+    try:
+        size = 0 if isinstance(given, bool) else int(given)
+    except (TypeError, ValueError):
+        size = 0
+    if size < 1:
+        raise ToolError(f"{parameter} must be a whole number from 1 on; found {given!r}")
+    return size
+
+
 def unread(parameter: str, configs: Mapping[str, Any], known: Collection[str] | None) -> list[str]:
     """A warning, where a backend is given settings that it does not read. ``known`` None: it hands all of them on."""
     unknown = [] if known is None else sorted(name for name in configs if name not in known)

@@ -56,7 +56,7 @@ class Retriever:
     ready: set[str] = field(default_factory=set)
     """Collections whose index is loaded and fits the model."""
     warnings: list[str] = field(default_factory=list)
-    """What retriever_init has to say."""
+    """What there is to say of the corpus and the settings."""
 
     async def load_index(self, progress: Progress = silent) -> None:
         """After ``retriever_init``: open the saved index, or embed in memory where none is to be kept."""
@@ -222,7 +222,14 @@ class Retriever:
             count = min(_EMBEDDED_AT_ONCE, len(corpus) - start)
             parts.append(await self._vectors([next(texts) for _ in range(count)]))
             await progress(start + count, len(corpus))
-        return np.concatenate(parts)
+        vectors = np.concatenate(parts)
+        empty = int((~vectors.any(axis=1)).sum())
+        if empty:
+            self.warnings.append(
+                f"{self.need_embedder().name} gave a vector of zeros for {empty:,} of {len(vectors):,} passages: "
+                "no search tells them apart"
+            )
+        return vectors
 
     async def _vectors(self, passages: Sequence[str]) -> Vectors:
         """Of texts, or of images by their paths."""

@@ -65,13 +65,15 @@ async def retriever_init(  # noqa: PLR0917 - UltraRAG's signature
 @app.tool(output="embedding_path,overwrite,is_multimodal->")
 async def retriever_embed(
     embedding_path: str | None = None, overwrite: bool = False, is_multimodal: bool = False
-) -> dict[str, Any]:
+) -> MarkedResult:
     """Embed the corpus into a file."""
     if is_multimodal != retriever.of_images and retriever.corpus is not None:
         loaded = "images" if retriever.of_images else "texts"
         raise ToolError(f"retriever.is_multimodal is {is_multimodal}, but retriever_init loaded a corpus of {loaded}")
     path = Path(output_path(embedding_path or "output/embedding.npy"))
-    return {"done": await retriever.embed(path, overwrite, telling("embedded"))}
+    told = len(retriever.warnings)
+    done = await retriever.embed(path, overwrite, telling("embedded"))
+    return MarkedResult({"done": done}, warnings=retriever.warnings[told:])
 
 
 @app.tool(output="embedding_path,overwrite,collection_name,corpus_path->")
