@@ -7,7 +7,11 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import benchmark
+import corpus
 import custom
+import evaluation
+import memory
 import pytest
 import pytest_asyncio
 import reranker as reranking
@@ -136,3 +140,120 @@ async def test_an_id_that_leads_to_two_passages_is_refused(retriever: Caller, pr
 
 async def test_a_ranking_votes_once_for_a_passage(retriever: Caller, project: Path) -> None:
     assert await retriever("fuse_rankings", ret_psg_ls=[[["b", "a", "a"]]]) == {"ret_psg": [["b", "a"]]}
+
+
+@pytest.mark.parametrize("path", ["", ".", "..", "file/scores.json", "a\0b"])
+def test_scores_go_to_a_file_of_the_project(project: Path, path: str) -> None:
+    (project / "file").touch()
+    before = sorted(project.parent.iterdir())
+    with pytest.raises(ToolError, match=r"evaluation\.save_path"):
+        evaluation.evaluate(["a"], ["a"], ["em"], path)
+    assert sorted(project.parent.iterdir()) == before
+
+
+async def test_damaged_vectors_are_named_with_the_way_out(retriever: Caller, project: Path) -> None:
+    await init(retriever, project, backend="wordllama")
+    await retriever("retriever_embed", embedding_path="e.npy")
+    whole = (project / "e.npy").read_bytes()
+    for damaged in (whole[:200], whole[:20], b"", b"text"):
+        (project / "e.npy").write_bytes(damaged)
+        for tool in ("retriever_embed", "retriever_index"):
+            with pytest.raises(
+                ToolError, match=r"e\.npy can't be read as vectors .*Run retriever_embed with overwrite"
+            ):
+                await retriever(tool, embedding_path="e.npy")
+    await retriever("retriever_embed", embedding_path="e.npy", overwrite=True)
+    await retriever("retriever_index", embedding_path="e.npy")
+
+
+HALF = r'{"contents": "a \ud83d b", "question": "a \ud83d b", "golds": []}'
+DEEP = '{"contents": "a", "question": "a", "golds": ' + "[" * 100_000 + "]" * 100_000 + "}"
+
+
+@pytest.mark.parametrize(("line", "why"), [(HALF, "half a character"), (DEEP, "too deep")])
+async def test_a_line_that_can_not_be_kept_is_named(retriever: Caller, project: Path, line: str, why: str) -> None:
+    file = project / "c.jsonl"
+    file.write_text('{"contents": "b", "question": "b", "golds": []}\n' + line + "\n", encoding="utf-8")
+    with pytest.raises(ToolError, match=rf"c\.jsonl:2: .*{why}"):
+        await retriever(
+            "retriever_init", corpus_path=str(file), model_name_or_path="", backend="bm25", batch_size=1,
+            backend_configs={},
+        )  # fmt: skip
+        await retriever("bm25_search", query_list=["a"])
+    with pytest.raises(ToolError, match=rf"c\.jsonl:2: .*{why}"):
+        benchmark.get_data({"path": "c.jsonl", "key_map": {"q_ls": "question"}})
+
+
+def test_a_question_that_is_null_is_missing(project: Path) -> None:
+    write(project / "q.jsonl", [{"question": None, "golds": ["x"]}, {"question": "b", "golds": None}])
+    asked = {"path": "q.jsonl", "key_map": {"q_ls": "question", "gt_ls": "golds"}}
+    with pytest.raises(ToolError, match="line 1 has null as `question`.*missing: skip"):
+        benchmark.get_data(asked)
+    assert benchmark.get_data({**asked, "missing": "skip"}).structured_content == {"q_ls": ["b"], "gt_ls": [[]]}
+
+
+def test_a_word_does_not_shuffle(project: Path) -> None:
+    write(project / "q.jsonl", [{"question": "a"}])
+    with pytest.raises(ToolError, match=r"benchmark\.shuffle must be true or false; found 'no'"):
+        benchmark.get_data({"path": "q.jsonl", "key_map": {"q_ls": "question"}, "shuffle": "no"})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"candidates": 0}, "retriever.candidates must be 1 or more; found 0"),
+        ({"fusion_weights": {"bm25": -1.0}}, "retriever.fusion_weights.bm25 must be a number from 0 on; found -1.0"),
+        ({"fusion_weights": {"bm25": float("nan")}}, "retriever.fusion_weights.bm25 .* found nan"),
+        ({"rrf_k": float("nan")}, "retriever.rrf_k must be above 0; found nan"),
+    ],
+)
+async def test_a_hybrid_search_that_can_not_be(
+    retriever: Caller, project: Path, options: dict[str, Any], message: str
+) -> None:
+    await init(retriever, project)
+    with pytest.raises(ToolError, match=message):
+        await retrieving.hybrid_search(["mill"], searches=["bm25"], **options)
+
+
+async def test_the_number_of_parents_has_its_own_name(retriever: Caller, project: Path) -> None:
+    with pytest.raises(ToolError, match=r"retriever\.parent_top_k must be 1 or more"):
+        await retriever("parent_passages", ret_ids=[["x"]], parents_path="p.jsonl", parent_top_k=0)
+
+
+async def test_facts_and_folders_of_a_memory(project: Path) -> None:
+    async for server in calling(memory.app):
+        with pytest.raises(ToolError, match=r"memory\.hops must be 0 or more; found -1"):
+            await server("search_facts", user_id="ann", q_ls=["a"], hops=-1)
+        fact = {"subject": "a", "relation": "is", "object": "b", "valid_from": "2024-05"}
+        with pytest.raises(ToolError, match=r"fact_ls\[0\]: valid_to 2023 is before valid_from 2024-05"):
+            await server("add_facts", user_id="ann", fact_ls=[{**fact, "valid_to": "2023"}])
+        await server("add_facts", user_id="ann", fact_ls=[{**fact, "valid_to": "2024"}])
+        (project / "file").touch()
+        with pytest.raises(ToolError, match=r"memory\.memory_folder 'file'"):
+            await server("get_buffer", user_id="ann", memory_folder="file")
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"backend": "wordllama", "backend_configs": {"wordllama": 5}}, "backend_configs.wordllama"),
+        ({"backend_configs": {"bm25": 7}}, "backend_configs.bm25"),
+        ({"backend": "wordllama", "index_backend_configs": {"faiss": 3}}, "index_backend_configs.faiss"),
+    ],
+)
+async def test_a_backends_settings_are_a_map(
+    retriever: Caller, project: Path, options: dict[str, Any], name: str
+) -> None:
+    with pytest.raises(ToolError, match=rf"retriever\.{name} must be a map of settings"):
+        await init(retriever, project, **options)
+
+
+@pytest.mark.parametrize("part", [5, {"min_sentences_per_chunk": "a"}, {"chunk_overlap": []}])
+async def test_a_chunkers_settings(project: Path, part: Any) -> None:
+    write(project / "c.jsonl", [{"id": "a", "contents": "A text."}])
+    async for server in calling(corpus.app):
+        with pytest.raises(ToolError, match=r"corpus\.chunk_backend_configs\.sentence"):
+            await server(
+                "chunk_documents", raw_chunk_path="c.jsonl", chunk_backend="sentence",
+                chunk_backend_configs={"sentence": part},
+            )  # fmt: skip
