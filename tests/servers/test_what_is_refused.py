@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -174,12 +175,9 @@ DEEP = '{"contents": "a", "question": "a", "golds": ' + "[" * 100_000 + "]" * 10
 async def test_a_line_that_can_not_be_kept_is_named(retriever: Caller, project: Path, line: str, why: str) -> None:
     file = project / "c.jsonl"
     file.write_text('{"contents": "b", "question": "b", "golds": []}\n' + line + "\n", encoding="utf-8")
+    settings = {"model_name_or_path": "", "backend": "bm25", "batch_size": 1, "backend_configs": {}}
     with pytest.raises(ToolError, match=rf"c\.jsonl:2: .*{why}"):
-        await retriever(
-            "retriever_init", corpus_path=str(file), model_name_or_path="", backend="bm25", batch_size=1,
-            backend_configs={},
-        )  # fmt: skip
-        await retriever("bm25_search", query_list=["a"])
+        await retriever("retriever_init", corpus_path=str(file), **settings)
     with pytest.raises(ToolError, match=rf"c\.jsonl:2: .*{why}"):
         benchmark.get_data({"path": "c.jsonl", "key_map": {"q_ls": "question"}})
 
@@ -187,7 +185,7 @@ async def test_a_line_that_can_not_be_kept_is_named(retriever: Caller, project: 
 def test_a_question_that_is_null_is_missing(project: Path) -> None:
     write(project / "q.jsonl", [{"question": None, "golds": ["x"]}, {"question": "b", "golds": None}])
     asked = {"path": "q.jsonl", "key_map": {"q_ls": "question", "gt_ls": "golds"}}
-    with pytest.raises(ToolError, match="line 1 has null as `question`.*missing: skip"):
+    with pytest.raises(ToolError, match=r"line 1 has null as `question`.*missing: skip"):
         benchmark.get_data(asked)
     assert benchmark.get_data({**asked, "missing": "skip"}).structured_content == {"q_ls": ["b"], "gt_ls": [[]]}
 
@@ -257,3 +255,41 @@ async def test_a_chunkers_settings(project: Path, part: Any) -> None:
                 "chunk_documents", raw_chunk_path="c.jsonl", chunk_backend="sentence",
                 chunk_backend_configs={"sentence": part},
             )  # fmt: skip
+
+
+async def test_an_index_that_is_not_there_is_named(retriever: Caller, project: Path) -> None:
+    configs = {"faiss": {"index_path": "no.index"}}
+    await init(retriever, project, backend="wordllama", index_backend_configs=configs)
+    with pytest.raises(ToolError, match=r"no index yet, .*no\.index is not there: retriever\.retriever_embed"):
+        await retriever("retriever_search", query_list=["mill"])
+
+
+async def test_a_key_that_no_passage_has_is_told(retriever: Caller, project: Path) -> None:
+    await init(retriever, project, [{"id": "a", "contents": "the mill", "year": 1990}])
+    for wanted, warnings in [
+        ({"yeer": 1990}, ["no passage has the key `yeer`", 'no passage meets the filter: [0] {"yeer": 1990}']),
+        ({"year": 1991}, ['no passage meets the filter: [0] {"year": 1991}']),
+        ({"year": 1990}, []),
+    ]:
+        await retriever("hybrid_search", query_list=["mill"], searches=["bm25"], search_filter=wanted)
+        assert retriever.warnings == warnings
+
+
+async def test_documents_that_are_not_what_they_seem(project: Path) -> None:
+    docs = project / "docs"
+    docs.mkdir()
+    (docs / "a.txt").write_bytes(b"The salt mill\x00 of Marl.\n")
+    (docs / "old.doc").write_bytes(b"old")
+    (docs / "table.csv").write_bytes(b"a,b")
+    with zipfile.ZipFile(docs / "bomb.docx", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("word/document.xml", b" " * (101 << 20))
+    built = {"parse_file_path": "docs", "text_corpus_save_path": "c.jsonl"}
+    async for server in calling(corpus.app):
+        account = (await server("build_text_corpus", **built))["documents"]
+        assert (account["seen"], account["used"], account["skipped"]) == (3, 1, ["table.csv"])
+        assert account["left_out"][0] == "old.doc: .doc is not read; save it as .docx"
+        assert "104,857,600 are the most that is read" in account["left_out"][1]
+        assert account["warnings"] == ["a.txt: read as utf-8, NUL bytes left out"]
+        assert json.loads((project / "c.jsonl").read_text())["contents"] == "The salt mill of Marl."
+        with pytest.raises(ToolError, match=r"old\.doc: \.doc is not read"):
+            await server("build_text_corpus", **built, on_bad_file="stop")

@@ -194,7 +194,9 @@ async def hybrid_search(  # noqa: PLR0917 - one parameter for each choice, as th
         results.append(
             fused[:top_k] if mmr_lambda is None else await retriever.spread(fused[:depth], top_k, mmr_lambda)
         )
-    return MarkedResult(outputs(results), warnings=without_passages(results, query_list, search_filter))
+    # A store holds more than the corpus that is loaded.
+    known = None if retriever.index is not None and retriever.index.keeps_passages else retriever.corpus
+    return MarkedResult(outputs(results), warnings=without_passages(results, query_list, search_filter, known))
 
 
 @app.tool(output="ret_psg_ls,top_k,rrf_k->ret_psg")

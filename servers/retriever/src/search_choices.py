@@ -10,24 +10,37 @@ from typing import Any
 from fastmcp.exceptions import ToolError
 from filters import Where, read_filter
 from hits import Hit
+from passages import Corpus
 from retrieval import is_query
 
 from workbench.mcp.kit import item_numbers
 
 SEARCHES = ("bm25", "dense")
 FUSIONS = ("rrf", "weighted")
+_NAMED = 5
+"""How many items and keys a warning names."""
 
 
 def without_passages(
-    found: Sequence[Sequence[Hit]], queries: Sequence[str], given: dict[str, Any] | list[dict[str, Any]] | None
+    found: Sequence[Sequence[Hit]],
+    queries: Sequence[str],
+    given: dict[str, Any] | list[dict[str, Any]] | None,
+    corpus: Corpus | None,
 ) -> list[str]:
-    """Says which queries found nothing for their filter: that looks like a corpus without an answer."""
+    """Says which queries found nothing for their filter: that looks like a corpus without an answer.
+
+    ``corpus``, where there is one, tells which keys of a filter no record has.
+    """
     filters = given if isinstance(given, list) else [given or {}] * len(queries)
     rows = zip(item_numbers(len(queries)), found, queries, filters, strict=True)
     empty = [(item, where) for item, hits, query, where in rows if not hits and where and is_query(query)]
-    told = "; ".join(f"[{item}] {json.dumps(where, ensure_ascii=False)}" for item, where in empty[:5])
-    more = f"; and {len(empty) - 5} more" if len(empty) > 5 else ""
-    return [f"no passage meets the filter: {told}{more}"] if empty else []
+    if not empty:
+        return []
+    keys = dict.fromkeys(f"`{key}`" for _, where in empty for key in where if corpus and key not in corpus.keys)
+    told = "; ".join(f"[{item}] {json.dumps(where, ensure_ascii=False)}" for item, where in empty[:_NAMED])
+    more = f"; and {len(empty) - _NAMED} more" if len(empty) > _NAMED else ""
+    lacking = [f"no passage has the key {', '.join([*keys][:_NAMED])}"] if keys else []
+    return [*lacking, f"no passage meets the filter: {told}{more}"]
 
 
 def by_filter(given: dict[str, Any] | list[dict[str, Any]] | None, count: int) -> dict[Where, list[int]]:

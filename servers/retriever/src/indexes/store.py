@@ -38,6 +38,9 @@ class Store(ABC):
         self.model = model
         self.batch = int(configs.get("index_chunk_size") or 1000)
 
+    def place(self, collection: str) -> str:
+        return self._place(collection or DEFAULT_COLLECTION)
+
     def load(self, collection: str) -> bool:
         name = collection or DEFAULT_COLLECTION
         if not self._exists(name):
