@@ -236,6 +236,10 @@ async def test_facts_and_folders_of_a_memory(project: Path) -> None:
     [
         ({"backend": "wordllama", "backend_configs": {"wordllama": 5}}, "backend_configs.wordllama"),
         ({"backend_configs": {"bm25": 7}}, "backend_configs.bm25"),
+        (
+            {"backend": "wordllama", "index_backend": "qdrant", "index_backend_configs": {"qdrant": "x"}},
+            "index_backend_configs.qdrant",
+        ),
         ({"backend": "wordllama", "index_backend_configs": {"faiss": 3}}, "index_backend_configs.faiss"),
     ],
 )
@@ -260,7 +264,7 @@ async def test_a_chunkers_settings(project: Path, part: Any) -> None:
 async def test_an_index_that_is_not_there_is_named(retriever: Caller, project: Path) -> None:
     configs = {"faiss": {"index_path": "no.index"}}
     await init(retriever, project, backend="wordllama", index_backend_configs=configs)
-    with pytest.raises(ToolError, match=r"no index yet, .*no\.index is not there: retriever\.retriever_embed"):
+    with pytest.raises(ToolError, match=r"retriever_index must come before this step, and make .*no\.index"):
         await retriever("retriever_search", query_list=["mill"])
 
 

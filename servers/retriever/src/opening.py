@@ -16,7 +16,7 @@ from keywords import Keywords
 from passages import Corpus
 from retrieval import Progress, Retriever, silent
 
-from workbench.mcp.backends import checked_batch_size, part_of, unread
+from workbench.mcp.backends import checked_count, part_of, unread
 from workbench.mcp.kit import find_file, output_path
 
 _BATCH = 64
@@ -28,7 +28,7 @@ async def open_retriever(settings: Mapping[str, Any], progress: Progress = silen
     if settings.get("gpu_ids") is not None:
         os.environ["CUDA_VISIBLE_DEVICES"] = str(settings["gpu_ids"])
     backend = str(settings.get("backend") or "wordllama")
-    configs = settings.get("backend_configs") or {}
+    configs = settings.get("backend_configs")
     own = part_of("retriever.backend_configs", configs, backend)
     words = part_of("retriever.backend_configs", configs, "bm25")
     embedder_class = EMBEDDERS.load(backend)
@@ -42,7 +42,8 @@ async def open_retriever(settings: Mapping[str, Any], progress: Progress = silen
         warnings=unread(f"retriever.backend_configs.{backend}", own, embedder_class.settings),
     )  # fmt: skip
     retriever.keywords = Keywords(words, Path(output_path(words["save_path"])) if words.get("save_path") else None)
-    batch_size = checked_batch_size("retriever.batch_size", settings.get("batch_size", _BATCH))
+    size = settings.get("batch_size")
+    batch_size = checked_count("retriever.batch_size", _BATCH if size is None else size)
     model = str(settings.get("model_name_or_path") or "")
     # A large model loads for many seconds: the server goes on answering meanwhile.
     retriever.embedder = await asyncio.to_thread(embedder_class, model, own, batch_size)

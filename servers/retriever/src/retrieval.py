@@ -132,8 +132,8 @@ class Retriever:
         if collection not in self.ready and not await self._open(collection):
             named = f" {collection!r}" if collection else ""
             raise RetrievalError(
-                f"the retriever has no index{named} yet, {index.place(collection)} is not there: "
-                "retriever.retriever_embed and retriever.retriever_index must come before this step"
+                f"the retriever has no index{named} yet: retriever.retriever_embed and retriever.retriever_index "
+                f"must come before this step, and make {index.place(collection)}"
             )
         return index
 

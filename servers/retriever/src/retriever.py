@@ -20,6 +20,7 @@ from retrieval import Retriever, check_top_k, is_query
 from search_choices import SEARCHES, by_filter, check_choices, check_rrf, without_passages
 from websearch import SERVICES
 
+from workbench.mcp.backends import part_of
 from workbench.mcp.json_http import JsonService, quoted
 from workbench.mcp.kit import MarkedResult, ToolServer, find_file, output_path, report
 from workbench.mcp.paths import user_name
@@ -303,7 +304,8 @@ async def search_web(
     """Queries x pages by one of the services, and its warnings."""
     count = 5 if top_k is None else top_k
     check_top_k(count)
-    web = SERVICES.load(backend)((configs or {}).get(backend) or {}, threads or 1)
+    own = part_of("retriever.websearch_backend_configs", configs, backend)
+    web = SERVICES.load(backend)(own, threads or 1)
     async with web.service:
         found: list[list[Hit]] = await web.search([query if is_query(query) else "" for query in queries], count)
     return found, web.warnings
