@@ -74,9 +74,13 @@ class _Handler(Handler):
                 return
             case "nan":
                 data[0]["embedding"] = [float("nan"), 1.0, 1.0]
+            case "zeros":
+                data[0]["embedding"] = [0.0, 0.0, 0.0]
             case "locked":
                 self.error(401, "Wrong key.")
                 return
+            case given if given.startswith("vector "):
+                data = [{**entry, "embedding": json.loads(given.removeprefix("vector "))} for entry in data]
         self.answer(200, {"object": "list", "model": body["model"], "data": data[::-1]})
 
     def _rerank(self, body: dict[str, Any]) -> None:
@@ -105,6 +109,8 @@ class _Handler(Handler):
                 rows = [{"document": row["document"]["text"]} for row in rows]
             case "rerank-documents":
                 rows = [{"document": row["document"]} for row in rows]
+            case given if given.startswith("score "):
+                rows[0]["relevance_score"] = json.loads(given.removeprefix("score "))
         self.answer(200, {"results": rows})
 
     def answer(self, status: int, value: dict[str, Any], headers: dict[str, str] | None = None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 import threading
@@ -10,7 +11,8 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlsplit
+from urllib.request import urlopen
 
 import pytest
 import pytest_asyncio
@@ -181,15 +183,18 @@ async def test_the_shipped_pipeline_searches_the_web(ragwb_pipeline: PipelineRun
 
 
 @contextmanager
-def serving(folder: Path, **settings: Any) -> Iterator[str]:
-    """The address of a retriever that is served by its own command."""
+def serving(folder: Path, said: list[str] | None = None, **settings: Any) -> Iterator[str]:
+    """The address of a retriever that is served by its own command; ``said`` gets what it writes to stderr."""
+    kept: list[str] = [] if said is None else said
     command = [sys.executable, "-m", "workbench.cli.main", "serve", str(parameters(folder, **settings)), "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         line = next(line for line in process.stderr if "running on" in line)
-        threading.Thread(target=process.stderr.read, daemon=True).start()
+        reading = threading.Thread(target=kept.extend, args=(process.stderr,), daemon=True)
+        reading.start()
         yield line.split("running on ")[1].split()[0]
         process.terminate()
+        reading.join(10)
 
 
 def parameters(folder: Path, **settings: Any) -> Path:
@@ -231,6 +236,8 @@ async def test_the_served_retriever_says_what_is_wrong(served: str) -> None:
             ({"query_list": "x"}, "the request must be"),
             ({"query_list": [1]}, "must hold texts"),
             ({"query_list": ["x"], "top_k": 0}, "top_k must be 1 or more"),
+            ({"query_list": ["x"], "top_k": True}, "top_k be a whole number"),
+            ({"query_list": ["x"], "query_instruction": 5}, "query_instruction must be text"),
         ]:
             answer = await client.post("/search", json=body)
             assert answer.status_code == 400
@@ -238,6 +245,27 @@ async def test_the_served_retriever_says_what_is_wrong(served: str) -> None:
         assert (await client.get("/health")).json()["model"] == "wordllama"
         answer = await client.post("/search", content=b" " * (16 << 20) + b"{}")
         assert (answer.status_code, answer.json()["error"][:30]) == (400, "the request is longer than the")
+
+
+async def test_another_name_for_this_machine_is_refused(served: str) -> None:
+    import httpx2
+
+    port = urlsplit(served).port
+    async with httpx2.AsyncClient(base_url=served) as client:
+        for host, status in {"elsewhere.example": 400, f"localhost:{port}": 200, f"[::1]:{port}": 200}.items():
+            assert (await client.get("/health", headers={"host": host})).status_code == status
+
+
+def test_a_request_that_breaks_off_is_no_traceback(tmp_path: Path) -> None:
+    said: list[str] = []
+    with serving(tmp_path, said=said) as url:
+        address = urlsplit(url)
+        for _ in range(3):
+            with socket.create_connection((address.hostname, address.port)) as connection:
+                connection.sendall(b"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
+        with urlopen(f"{url}/health") as answer:
+            assert answer.status == 200
+    assert not [line for line in said if "Traceback" in line or "ClientDisconnect" in line]
 
 
 async def test_an_address_that_serves_no_retriever(retriever: StdioServer, web: WebServices) -> None:

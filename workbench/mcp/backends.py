@@ -48,6 +48,27 @@ def need(module: str, what: str, package: str = "") -> Any:
         raise ToolError(f"{what} is not installed: pip install '{package or module}'") from error
 
 
+def part_of(parameter: str, configs: Mapping[str, Any] | None, backend: str) -> Mapping[str, Any]:
+    """A backend's own part of configs; empty where it is missing or null. Raises ``ToolError`` for what is no map."""
+    whole = {} if configs is None else configs
+    part = whole.get(backend) if isinstance(whole, Mapping) else None
+    for name, value in ((parameter, whole), (f"{parameter}.{backend}", {} if part is None else part)):
+        if not isinstance(value, Mapping):
+            raise ToolError(f"{name} must be a map of settings; found {value!r}")
+    return part or {}
+
+
+def checked_count(parameter: str, given: Any) -> int:
+    """A whole number, e.g. of texts that a model gets at once. Raises ``ToolError`` for less than one."""
+    try:
+        count = 0 if isinstance(given, bool) else int(given)
+    except (TypeError, ValueError, OverflowError):
+        count = 0
+    if count < 1:
+        raise ToolError(f"{parameter} must be a whole number from 1 on; found {given!r}")
+    return count
+
+
 def unread(parameter: str, configs: Mapping[str, Any], known: Collection[str] | None) -> list[str]:
     """A warning, where a backend is given settings that it does not read. ``known`` None: it hands all of them on."""
     unknown = [] if known is None else sorted(name for name in configs if name not in known)

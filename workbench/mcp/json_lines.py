@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import orjson
 from fastmcp.exceptions import ToolError
 
+_HALF = re.compile("[\ud800-\udfff]")
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -36,16 +38,29 @@ def record_of(line: bytes, path: Path, number: int) -> dict[str, Any]:
 
 
 def _loaded_slowly(line: bytes, place: str) -> Any:
-    """What the fast reader refuses: NaN and lone surrogates, which are allowed, and mistakes, which are told."""
+    """What the fast reader refuses: NaN, which is allowed, and mistakes, which are told."""
     try:
         text = line.decode()
     except UnicodeDecodeError as error:
         raise ToolError(f"{place}: not UTF-8 ({error.reason}); save the file as UTF-8") from error
     try:
-        return json.loads(text)
+        return without_halves(json.loads(text), place)
     except json.JSONDecodeError as error:
         start = text.strip()[:60]
         raise ToolError(f"{place}: not JSON ({error.msg} at column {error.colno}): {start}") from error
+    except RecursionError as error:
+        raise ToolError(f"{place}: its lists lie too deep in each other to be read") from error
+
+
+def without_halves(value: Any, place: str) -> Any:
+    """The value, if all its texts can be written again. Raises ``ToolError`` for half a character of UTF-16."""
+    half = _HALF.search(json.dumps(value, ensure_ascii=False))
+    if half is not None:
+        raise ToolError(
+            f"{place}: \\u{ord(half[0]):04x} is half a character (a lone surrogate), which no text file can hold; "
+            "take it out"
+        )
+    return value
 
 
 def write_whole(path: Path, write: Callable[[Path], Any]) -> None:

@@ -26,7 +26,7 @@ def get_data(benchmark: dict[str, Any]) -> MarkedResult:
     limit = checked_limit(benchmark)
     typed = benchmark.get("questions")
     rows, warnings = ([*typed_rows(typed, key_map)], []) if typed else file_rows(benchmark, key_map)
-    chosen = choose(rows, bool(benchmark.get("shuffle", False)), benchmark.get("seed", 42), limit)
+    chosen = choose(rows, checked_shuffle(benchmark), benchmark.get("seed", 42), limit)
     columns = {alias: column(alias, key, chosen) for alias, key in key_map.items()}
     if not typed:
         warnings += without_gold(chosen, columns.get(GOLD, ()))
@@ -61,7 +61,7 @@ def file_rows(benchmark: Mapping[str, Any], key_map: Mapping[str, str]) -> tuple
             f"{path}: {listed(gaps)}. Add the keys, take these records out, or set benchmark.missing: skip; "
             "nothing was used"
         )
-    whole = [row for row in rows if all(key in row.record for key in key_map.values())]
+    whole = [row for row in rows if not lacking(row, key_map)]
     return whole, [f"{path}: {len(rows) - len(whole)} records were left out: {listed(gaps)}"] if gaps else []
 
 
@@ -84,6 +84,14 @@ def checked_limit(benchmark: Mapping[str, Any]) -> int:
     return limit
 
 
+def checked_shuffle(benchmark: Mapping[str, Any]) -> bool:
+    """``shuffle``: true or false; a text such as "no" is neither."""
+    shuffle = benchmark.get("shuffle", False)
+    if not isinstance(shuffle, bool):
+        raise ToolError(f"benchmark.shuffle must be true or false; found {shuffle!r}")
+    return shuffle
+
+
 def found_gaps(path: str, rows: Sequence[Row], key_map: Mapping[str, str]) -> list[str]:
     """Which record lacks which key: a column with gaps would pair questions with others' answers.
 
@@ -95,7 +103,20 @@ def found_gaps(path: str, rows: Sequence[Row], key_map: Mapping[str, str]) -> li
         if not any(key in row.record for row in rows):
             there = ", ".join(f"`{name}`" for name in dict.fromkeys(name for row in rows for name in row.record))
             raise ToolError(f"{path}: no record has the key `{key}` (key_map.{alias}). The keys there are: {there}")
-    return [f"{row.place} has no `{key}`" for row in rows for key in key_map.values() if key not in row.record]
+    return [
+        f"{row.place} has no `{key}`" if key not in row.record else f"{row.place} has null as `{key}`"
+        for row in rows
+        for key in lacking(row, key_map)
+    ]
+
+
+def lacking(row: Row, key_map: Mapping[str, str]) -> list[str]:
+    """The keys that a record has not. Null is no question; elsewhere it is a value."""
+    return [
+        key
+        for alias, key in key_map.items()
+        if key not in row.record or (row.record[key] is None and alias == QUESTION)
+    ]
 
 
 def without_gold(rows: Sequence[Row], golds: Sequence[Sequence[str]]) -> list[str]:

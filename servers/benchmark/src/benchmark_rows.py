@@ -11,6 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fastmcp.exceptions import ToolError
+
+from workbench.mcp.json_lines import without_halves
+
 csv.field_size_limit(2**31 - 1)  # a cell may hold a document; Python takes 131,072 characters as a rule
 
 
@@ -43,7 +47,7 @@ def _json_lines(path: Path) -> list[Row]:
         if not line.strip():
             continue
         try:
-            value = json.loads(line)
+            value = _loaded(line, f"{path}:{number}")
         except json.JSONDecodeError as error:
             raise RowsError(
                 f"{path}:{number}: not JSON ({error.msg} at column {error.colno}): {line.strip()[:60]}"
@@ -54,13 +58,23 @@ def _json_lines(path: Path) -> list[Row]:
 
 def _json_list(path: Path) -> list[Row]:
     try:
-        values = json.loads(_text(path))
+        values = _loaded(_text(path), str(path))
     except json.JSONDecodeError as error:
         hint = " If it holds one record a line, name it .jsonl." if error.msg == "Extra data" else ""
         raise RowsError(f"{path}:{error.lineno}: not JSON ({error.msg} at column {error.colno}).{hint}") from error
     if not isinstance(values, list):
         raise RowsError(f"{path}: holds one {type(values).__name__}; a list of records is needed: [{{...}}, ...]")
     return [Row(f"record {n}", _record(value, f"{path}, record {n}")) for n, value in enumerate(values, start=1)]
+
+
+def _loaded(text: str, place: str) -> Any:
+    """JSON of which every text can be written again. Raises ``RowsError`` and ``json.JSONDecodeError``."""
+    try:
+        return without_halves(json.loads(text), place)
+    except RecursionError as error:
+        raise RowsError(f"{place}: its lists lie too deep in each other to be read") from error
+    except ToolError as error:
+        raise RowsError(str(error)) from error
 
 
 def _csv(path: Path) -> list[Row]:
@@ -95,7 +109,7 @@ def _cell(text: str) -> Any:
     if text.lstrip().startswith("["):
         try:
             value = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             return text
         if isinstance(value, list):
             return value

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from documents import DocumentError, document_files
+from documents import DocumentError, document_files, is_document, unreadable
 from fastmcp.exceptions import ToolError
 
 from workbench.mcp.kit import MarkedResult, report
@@ -65,7 +65,16 @@ async def each_document(
         files = [file for file in files if file.suffix.lower() in suffixes]
         if not files:
             raise DocumentError(f"{root}: no {', '.join(suffixes)} file in it")
-    account = Account(root, seen=len(files), skipped=[name_of(file, root) for file in others])
+    # Somebody's documents all the same: to pass over them without a word would look as if they were in.
+    unread = [] if suffixes else [file for file in others if is_document(file)]
+    if unread and on_bad_file == "stop":
+        raise DocumentError(f"{unread[0]}: {unreadable(unread[0])}")
+    account = Account(
+        root,
+        seen=len(files) + len(unread),
+        left_out=[f"{name_of(file, root)}: {unreadable(file)}" for file in unread],
+        skipped=[name_of(file, root) for file in others if file not in unread],
+    )
     for number, file in enumerate(files, start=1):
         try:
             made = await asyncio.to_thread(read, file)

@@ -27,6 +27,7 @@ from images import SUFFIXES as PDF
 from images import draw_pages
 from mineru import parsed, pictures_of, run_mineru
 
+from workbench.mcp.backends import part_of
 from workbench.mcp.json_lines import WholeFile, read_records
 from workbench.mcp.kit import MarkedResult, ToolServer, check_lengths, find_file, output_path
 
@@ -154,7 +155,7 @@ async def chunk_documents(  # noqa: PLR0917 - UltraRAG's signature
             some = records[at : at + _TOLD_EVERY]
             await asyncio.to_thread(write_chunks, target, some, cut, use_title)
             await told(at + len(some), len(records), f"{target.count:,} chunks")
-    ignored = sorted(JOINED & set(chunk_backend_configs.get(chunk_backend) or {}))
+    ignored = sorted(JOINED & set(part_of("corpus.chunk_backend_configs", chunk_backend_configs, chunk_backend)))
     where = f"corpus.chunk_backend_configs.{chunk_backend}"
     warnings = [f"{where}.{name} is not read: small parts are joined while they fit" for name in ignored]
     return MarkedResult({"chunks": target.count}, warnings=warnings)
@@ -202,12 +203,12 @@ def chunker(backend: str, configs: Mapping[str, Any], find: UnitFinder, size: in
     """The function that cuts one text. Raises ``ToolError`` for an unknown backend, option or impossible sizes."""
     if backend not in CHUNK_OPTIONS:
         raise ToolError(f"corpus.chunk_backend {backend!r} is not known; use {', '.join(CHUNK_OPTIONS)}")
-    options = configs.get(backend) or {}
+    options = part_of("corpus.chunk_backend_configs", configs, backend)
     unknown = sorted(set(options) - CHUNK_OPTIONS[backend] - JOINED)
     if unknown:
         known = ", ".join(sorted(CHUNK_OPTIONS[backend])) or "no options"
         raise ToolError(f"corpus.chunk_backend_configs.{backend} knows {known}; found {', '.join(unknown)}")
-    overlap = int(options.get("chunk_overlap", 0))
+    overlap = whole_option(options, backend, "chunk_overlap", 0)
     if size < 1 or not 0 <= overlap < size:
         raise ToolError(
             f"corpus.chunk_size must be 1 or more, and chunk_overlap from 0 to below it; found {size} and {overlap}"
@@ -219,8 +220,18 @@ def chunker(backend: str, configs: Mapping[str, Any], find: UnitFinder, size: in
     return partial(
         sentence_spans, find=find, size=size, overlap=overlap,
         pattern=sentence_pattern(delimiters(options["delim"])) if options.get("delim") else SENTENCE_END,
-        least=max(1, int(options.get("min_sentences_per_chunk", 1))),
+        least=max(1, whole_option(options, backend, "min_sentences_per_chunk", 1)),
     )  # fmt: skip
+
+
+def whole_option(options: Mapping[str, Any], backend: str, name: str, usual: int) -> int:
+    """A whole number of a chunk backend's options. Raises ``ToolError``."""
+    value = options.get(name, usual)
+    try:
+        return int(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        where = f"corpus.chunk_backend_configs.{backend}.{name}"
+        raise ToolError(f"{where} must be a whole number; found {value!r}") from error
 
 
 def delimiters(given: Any) -> list[str]:

@@ -67,10 +67,15 @@ def read_filters(ans_ls: list[str], filter_keys: list[str]) -> MarkedResult:
     filters: list[dict[str, Any]] = []
     for item, answer in zip(item_numbers(len(ans_ls)), ans_ls, strict=True):
         try:
-            filters.append(filter_of(answer, filter_keys))
+            found, left_out = filter_of(answer, filter_keys)
         except ValueError as error:
             filters.append({})
             notes.append((item, f"no filter is used, its answer has none that can be read: {error}"))
+        else:
+            filters.append(found)
+            if left_out:
+                named = ", ".join(left_out[:5])
+                notes.append((item, f"left out of its filter, not among filter_keys: {named[:200]}"))
     return MarkedResult({"filter_ls": filters}, warnings=noted(notes))
 
 

@@ -284,10 +284,14 @@ def passages_of(ret_psg: Sequence[Any]) -> list[list[str]]:
 
 
 def kept(results: Mapping[str, Any], save_path: str) -> EvalRes:
-    """Write the results to a new file."""
-    path = stamped(Path(output_path(save_path)), datetime.now())
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(results, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    """Write the results to a new file. Raises ``ToolError`` where that can't be."""
+    if Path(save_path).name in ("", ".."):
+        raise ToolError(f"evaluation.save_path must name a file, e.g. output/scores.json; found {save_path!r}")
+    try:
+        path = stamped(Path(output_path(save_path)), datetime.now())
+        path.write_text(json.dumps(results, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise ToolError(f"evaluation.save_path {save_path!r} can't be written: {error}") from error
     return {"eval_res": {**results, "path": str(path.resolve())}}
 
 

@@ -188,6 +188,8 @@ def search_facts(
     Items x facts, as text: they can stand where passages stand.
     """
     check_date(at, "at")
+    if hops < 0:
+        raise ToolError(f"memory.hops must be 0 or more; found {hops}")
     store = store_of(memory_folder, user_id)
     names = store.names()
     found = [store.facts_about(named_in(question, names), hops, at) for question in q_ls]
@@ -237,6 +239,10 @@ def as_facts(entry: Any, name: str) -> list[Fact]:
     dates = [str(parts.get(part) or "") for part in ("valid_from", "valid_to")]
     for part, date in zip(("valid_from", "valid_to"), dates, strict=True):
         check_date(date, f"{name}.{part}")
+    begin, end = dates
+    # Dates that are less exact are compared as far as both go.
+    if begin and end and end[: len(begin)] < begin[: len(end)]:
+        raise ToolError(f"{name}: valid_to {end} is before valid_from {begin}")
     return [Fact(*(str(parts[part]).strip() for part in ("subject", "relation", "object")), *dates)]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from fastmcp.exceptions import ToolError
 from rerankers import RERANKERS, Reranker, RerankError
 
-from workbench.mcp.backends import unread
+from workbench.mcp.backends import checked_count, part_of, unread
 from workbench.mcp.kit import MarkedResult, ToolServer
 
 app = ToolServer("reranker")
@@ -29,7 +29,8 @@ async def reranker_init(
     global reranker  # noqa: PLW0603 - the one thing this server holds
     if gpu_ids is not None:
         os.environ["CUDA_VISIBLE_DEVICES"] = str(gpu_ids)
-    chosen, configs = RERANKERS.load(backend), backend_configs.get(backend) or {}
+    chosen, configs = RERANKERS.load(backend), part_of("reranker.backend_configs", backend_configs, backend)
+    checked_count("reranker.batch_size", batch_size)
     # A large model loads for many seconds: the server goes on answering meanwhile.
     loaded: Reranker = await asyncio.to_thread(chosen, model_name_or_path, configs, batch_size)
     if reranker is not None:

@@ -9,8 +9,9 @@ from typing import Any
 
 from fastmcp.exceptions import ToolError
 
+from workbench.mcp.search_filters import conditions_of, is_number
+
 COMPARISONS = {"gt": operator.gt, "gte": operator.ge, "lt": operator.lt, "lte": operator.le}
-OPERATORS = ("eq", "ne", "in", "not_in", *COMPARISONS)
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Condition:
         return any(self._compares(one) for one in owns)
 
     def _compares(self, own: Any) -> bool:
-        both_numbers = _is_number(own) and _is_number(self.value)
+        both_numbers = is_number(own) and is_number(self.value)
         if not both_numbers and not (isinstance(own, str) and isinstance(self.value, str)):
             return False
         return bool(COMPARISONS[self.operator](own, self.value))
@@ -52,21 +53,10 @@ Where = tuple[Condition, ...]
 
 def read_filter(given: Mapping[str, Any] | None) -> Where:
     """``{"lang": "en", "kind": ["a", "b"], "year": {"gte": 1990, "lt": 2000}}``. Raises ``ToolError``."""
-    conditions: list[Condition] = []
-    for key, value in (given or {}).items():
-        if isinstance(value, Mapping):
-            for name, inner in value.items():
-                if name not in OPERATORS:
-                    raise ToolError(
-                        f"retriever.search_filter.{key}: unknown operator {name!r}; use {', '.join(OPERATORS)}"
-                    )
-                _check(f"{key}.{name}", name, inner)
-                conditions.append(Condition(str(key), str(name), _fixed(inner)))
-        else:
-            short = "in" if isinstance(value, list) else "eq"
-            _check(str(key), short, value)
-            conditions.append(Condition(str(key), short, _fixed(value)))
-    return tuple(conditions)
+    try:
+        return tuple(Condition(key, name, _fixed(value)) for key, name, value in conditions_of(given or {}))
+    except ValueError as error:
+        raise ToolError(f"retriever.search_filter.{error}") from error
 
 
 def matches(record: Mapping[str, Any], where: Sequence[Condition]) -> bool:
@@ -74,26 +64,6 @@ def matches(record: Mapping[str, Any], where: Sequence[Condition]) -> bool:
     return all(condition.holds(record) for condition in where)
 
 
-def _check(place: str, name: str, value: Any) -> None:
-    """Raises ``ToolError`` for a value that no record's key can be compared with in this way."""
-    if name in ("in", "not_in"):
-        wanted, fits = "a list of texts, numbers, true or false", isinstance(value, list) and all(map(_is_plain, value))
-    elif name in COMPARISONS:
-        wanted, fits = "a number or text", isinstance(value, str) or _is_number(value)
-    else:
-        wanted, fits = "a text, a number, true or false", _is_plain(value)
-    if not fits:
-        raise ToolError(f"retriever.search_filter.{place} must be {wanted}; found {value!r}")
-
-
-def _is_plain(value: Any) -> bool:
-    return isinstance(value, str | int | float)
-
-
 def _fixed(value: Any) -> Any:
     """Conditions are keys of a cache."""
     return tuple(value) if isinstance(value, list) else value
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

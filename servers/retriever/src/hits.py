@@ -30,7 +30,7 @@ class Hit:
 
 
 def reciprocal_rank_fusion(lists: Mapping[str, Sequence[Hit]], weights: Mapping[str, float], k: float) -> list[Hit]:
-    """Each passage gets the sum of weight / (k + rank) over the lists it is in, ranks from 1.
+    """Each passage gets the sum of weight / (k + rank) over the lists it is in, ranks from 1, the first in each list.
 
     Cormack, Clarke, Buettcher: Reciprocal Rank Fusion outperforms Condorcet and individual rank learning
     methods, SIGIR 2009.
@@ -53,7 +53,10 @@ def _fused(lists: Mapping[str, Sequence[Hit]], share: Callable[[str, int, Hit], 
     best: dict[object, tuple[int, str]] = {}
     found: dict[object, Hit] = {}
     for name, hits in lists.items():
-        for rank, hit in enumerate(hits, start=1):
+        first: dict[object, tuple[int, Hit]] = {}
+        for rank, hit in enumerate(hits, start=1):  # a list that names a passage again does not vote twice
+            first.setdefault(hit.key, (rank, hit))
+        for rank, hit in first.values():
             shares.setdefault(hit.key, []).append(share(name, rank, hit))
             best[hit.key] = min(best.get(hit.key, (rank, hit.id)), (rank, hit.id))
             found.setdefault(hit.key, hit)

@@ -16,8 +16,11 @@ from keywords import Keywords
 from passages import Corpus
 from retrieval import Progress, Retriever, silent
 
-from workbench.mcp.backends import unread
+from workbench.mcp.backends import checked_count, part_of, unread
 from workbench.mcp.kit import find_file, output_path
+
+_BATCH = 64
+"""Texts that are embedded at once, where nothing is said."""
 
 
 async def open_retriever(settings: Mapping[str, Any], progress: Progress = silent) -> Retriever:
@@ -25,7 +28,9 @@ async def open_retriever(settings: Mapping[str, Any], progress: Progress = silen
     if settings.get("gpu_ids") is not None:
         os.environ["CUDA_VISIBLE_DEVICES"] = str(settings["gpu_ids"])
     backend = str(settings.get("backend") or "wordllama")
-    configs: Mapping[str, Any] = settings.get("backend_configs") or {}
+    configs = settings.get("backend_configs")
+    own = part_of("retriever.backend_configs", configs, backend)
+    words = part_of("retriever.backend_configs", configs, "bm25")
     embedder_class = EMBEDDERS.load(backend)
     index_backend = str(settings.get("index_backend") or "faiss")
     index_class = INDEXES.load(index_backend) if backend != "bm25" else None
@@ -34,16 +39,16 @@ async def open_retriever(settings: Mapping[str, Any], progress: Progress = silen
     corpus = _corpus(settings, of_images, needed=index_class is None or not index_class.keeps_passages)
     retriever = Retriever(
         corpus=corpus, collection=str(settings.get("collection_name") or ""), of_images=of_images,
-        warnings=unread(f"retriever.backend_configs.{backend}", configs.get(backend) or {}, embedder_class.settings),
+        warnings=unread(f"retriever.backend_configs.{backend}", own, embedder_class.settings),
     )  # fmt: skip
-    words = configs.get("bm25") or {}
     retriever.keywords = Keywords(words, Path(output_path(words["save_path"])) if words.get("save_path") else None)
-    batch_size = int(settings.get("batch_size") or 64)
+    size = settings.get("batch_size")
+    batch_size = checked_count("retriever.batch_size", _BATCH if size is None else size)
     model = str(settings.get("model_name_or_path") or "")
     # A large model loads for many seconds: the server goes on answering meanwhile.
-    retriever.embedder = await asyncio.to_thread(embedder_class, model, configs.get(backend) or {}, batch_size)
+    retriever.embedder = await asyncio.to_thread(embedder_class, model, own, batch_size)
     if index_class is not None:
-        index_configs = (settings.get("index_backend_configs") or {}).get(index_backend) or {}
+        index_configs = part_of("retriever.index_backend_configs", settings.get("index_backend_configs"), index_backend)
         where = f"retriever.index_backend_configs.{index_backend}"
         retriever.warnings += unread(where, index_configs, index_class.settings)
         retriever.index = index_class(index_configs, retriever.embedder.name, corpus)

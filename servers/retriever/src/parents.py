@@ -30,14 +30,22 @@ class Parents:
     """Which passage of one corpus stands behind each passage of another."""
 
     def __init__(self, entrances: Corpus, parents: Corpus, key: str) -> None:
-        """``key`` names the parent's id in an entrance's record. Raises ``ToolError`` where one has none."""
+        """``key`` names the parent's id in an entrance's record.
+
+        Raises ``ToolError`` where one has none, and for an id that leads to two passages.
+        """
         self._parents = parents
-        self._places = {passage_id(record, place): place for place, record in enumerate(parents.records())}
+        self._places: dict[str, int] = {}
+        for place, record in enumerate(parents.records()):
+            if self._places.setdefault(passage_id(record, place), place) != place:
+                raise _twice(parents, passage_id(record, place), "which of them stands behind a passage can't be told")
         self._parent_of: dict[str, str] = {}
         for place, record in enumerate(entrances.records()):
             if record.get(key) is None:
                 raise ToolError(f"{entrances.path}: record {place + 1} has no `{key}` (retriever.parent_key)")
-            self._parent_of[passage_id(record, place)] = str(record[key])
+            name, parent = passage_id(record, place), str(record[key])
+            if self._parent_of.setdefault(name, parent) != parent:
+                raise _twice(entrances, name, f"with two parents, {self._parent_of[name]!r} and {parent!r}")
 
     def behind(self, ids: Sequence[str], most: int | None) -> list[Hit]:
         """The parents of some hits, each once, in the order of the first hit that leads to it; best first."""
@@ -56,3 +64,7 @@ class Parents:
         if place is None:
             raise ToolError(f"{self._parents.path}: there is no passage {name!r}, which an entrance leads to")
         return Hit(name, self._parents.text(place), score, place)
+
+
+def _twice(corpus: Corpus, name: str, why: str) -> ToolError:
+    return ToolError(f"{corpus.path}: the id {name!r} stands there twice, {why}; give every passage an id of its own")

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -97,6 +98,11 @@ class Corpus:
             records = (matches(record, where) for record in self.records())
             self._allowed[where] = np.fromiter(records, dtype=bool, count=len(self))
         return self._allowed[where]
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """All that some record has; reads all of them."""
+        return frozenset(key for record in self.records() for key in record)
 
     def texts(self) -> Iterator[str]:
         """All passages, in order."""

@@ -56,7 +56,7 @@ class Retriever:
     ready: set[str] = field(default_factory=set)
     """Collections whose index is loaded and fits the model."""
     warnings: list[str] = field(default_factory=list)
-    """What retriever_init has to say."""
+    """What there is to say of the corpus and the settings."""
 
     async def load_index(self, progress: Progress = silent) -> None:
         """After ``retriever_init``: open the saved index, or embed in memory where none is to be kept."""
@@ -83,6 +83,7 @@ class Retriever:
         corpus, settings = self.need_corpus(), {"model": self.need_embedder().name}
         if path.exists() and not overwrite:  # noqa: ASYNC240 - a look at a local file
             check_origin(path, corpus, settings, _REMAKE)
+            _vectors_in(path, len(corpus))
             return f"{path} is there and fits; kept (overwrite: true makes it anew)"
         check_place(path)
         vectors = await self._embed_corpus(corpus, progress)
@@ -98,14 +99,12 @@ class Retriever:
 
     def make_index(self, path: Path, overwrite: bool, collection: str, corpus: Corpus | None = None) -> str:
         """Index the vectors of ``path``, of ``corpus`` or else that of ``retriever_init``."""
-        import numpy as np
-
         corpus = corpus or self.need_corpus()
         index = self._need_index()
         if not path.is_file():
             raise RetrievalError(f"{path}: there is no such file; run retriever.retriever_embed first")
         check_origin(path, corpus, {"model": self.need_embedder().name}, _REMAKE)
-        vectors = np.load(path, mmap_mode="r", allow_pickle=False)
+        vectors = _vectors_in(path, len(corpus))
         done = index.make(vectors, collection or self.collection, overwrite, corpus)
         self.ready.add(collection or self.collection)
         return done
@@ -134,7 +133,7 @@ class Retriever:
             named = f" {collection!r}" if collection else ""
             raise RetrievalError(
                 f"the retriever has no index{named} yet: retriever.retriever_embed and retriever.retriever_index "
-                "must come before this step"
+                f"must come before this step, and make {index.place(collection)}"
             )
         return index
 
@@ -222,7 +221,14 @@ class Retriever:
             count = min(_EMBEDDED_AT_ONCE, len(corpus) - start)
             parts.append(await self._vectors([next(texts) for _ in range(count)]))
             await progress(start + count, len(corpus))
-        return np.concatenate(parts)
+        vectors = np.concatenate(parts)
+        empty = int((~vectors.any(axis=1)).sum())
+        if empty:
+            self.warnings.append(
+                f"{self.need_embedder().name} gave a vector of zeros for {empty:,} of {len(vectors):,} passages: "
+                "no search tells them apart"
+            )
+        return vectors
 
     async def _vectors(self, passages: Sequence[str]) -> Vectors:
         """Of texts, or of images by their paths."""
@@ -257,6 +263,19 @@ class Retriever:
             )
 
 
+def _vectors_in(path: Path, passages: int) -> Vectors:
+    """The file's vectors, mapped into memory. Raises ``RetrievalError`` for one that is damaged or cut off."""
+    import numpy as np
+
+    try:
+        vectors: Vectors = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise RetrievalError(f"{path} can't be read as vectors ({error}). {_REMAKE}") from error
+    if vectors.ndim != 2 or len(vectors) != passages:
+        raise RetrievalError(f"{path} holds {vectors.shape} numbers for {passages} passages. {_REMAKE}")
+    return vectors
+
+
 def _hit(record: Mapping[str, Any], position: int, score: float, by_id: bool) -> Hit:
     """``by_id``: a store finds passages by their ids, and those of both searches are to be told apart alike."""
     return Hit(passage_id(record, position), record["contents"], score, None if by_id else position)
@@ -267,7 +286,7 @@ def is_query(text: str) -> bool:
     return text.strip() not in NOT_QUERIES
 
 
-def check_top_k(top_k: int) -> None:
-    """``top_k`` is a whole number above 0."""
+def check_top_k(top_k: int, name: str = "top_k") -> None:
+    """``top_k``, or another number of passages, is a whole number above 0."""
     if top_k < 1:
-        raise RetrievalError(f"retriever.top_k must be 1 or more; found {top_k}")
+        raise RetrievalError(f"retriever.{name} must be 1 or more; found {top_k}")

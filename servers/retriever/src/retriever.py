@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from fastmcp.exceptions import ToolError
-from filters import Where, read_filter
 from hits import RRF_K, Hit, reciprocal_rank_fusion, weighted_fusion
 from opening import open_retriever
 from parents import read_parents
@@ -19,19 +17,18 @@ from passages import Corpus
 from project_memory import MemoryIndex
 from quality import ranking_quality, ranking_table
 from retrieval import Retriever, check_top_k, is_query
+from search_choices import SEARCHES, by_filter, check_choices, check_rrf, without_passages
 from websearch import SERVICES
 
+from workbench.mcp.backends import part_of
 from workbench.mcp.json_http import JsonService, quoted
-from workbench.mcp.kit import MarkedResult, ToolServer, find_file, item_numbers, output_path, report
+from workbench.mcp.kit import MarkedResult, ToolServer, find_file, output_path, report
 from workbench.mcp.paths import user_name
 
 app = ToolServer("retriever")
 
 retriever = Retriever()
 memory = MemoryIndex()
-
-SEARCHES = ("bm25", "dense")
-FUSIONS = ("rrf", "weighted")
 
 
 @app.tool(
@@ -65,13 +62,15 @@ async def retriever_init(  # noqa: PLR0917 - UltraRAG's signature
 @app.tool(output="embedding_path,overwrite,is_multimodal->")
 async def retriever_embed(
     embedding_path: str | None = None, overwrite: bool = False, is_multimodal: bool = False
-) -> dict[str, Any]:
+) -> MarkedResult:
     """Embed the corpus into a file."""
     if is_multimodal != retriever.of_images and retriever.corpus is not None:
         loaded = "images" if retriever.of_images else "texts"
         raise ToolError(f"retriever.is_multimodal is {is_multimodal}, but retriever_init loaded a corpus of {loaded}")
     path = Path(output_path(embedding_path or "output/embedding.npy"))
-    return {"done": await retriever.embed(path, overwrite, telling("embedded"))}
+    told = len(retriever.warnings)
+    done = await retriever.embed(path, overwrite, telling("embedded"))
+    return MarkedResult({"done": done}, warnings=retriever.warnings[told:])
 
 
 @app.tool(output="embedding_path,overwrite,collection_name,corpus_path->")
@@ -167,6 +166,7 @@ async def hybrid_search(  # noqa: PLR0917 - one parameter for each choice, as th
     A list of filters has one for each query.
     """
     check_top_k(top_k)
+    check_top_k(candidates, "candidates")
     wanted = SEARCHES if searches is None else tuple(searches)
     check_choices(wanted, fusion, fusion_weights or {}, mmr_lambda, rrf_k)
     depth = max(top_k, candidates)
@@ -195,7 +195,9 @@ async def hybrid_search(  # noqa: PLR0917 - one parameter for each choice, as th
         results.append(
             fused[:top_k] if mmr_lambda is None else await retriever.spread(fused[:depth], top_k, mmr_lambda)
         )
-    return MarkedResult(outputs(results), warnings=without_passages(results, query_list, search_filter))
+    # A store holds more than the corpus that is loaded.
+    known = None if retriever.index is not None and retriever.index.keeps_passages else retriever.corpus
+    return MarkedResult(outputs(results), warnings=without_passages(results, query_list, search_filter, known))
 
 
 @app.tool(output="ret_psg_ls,top_k,rrf_k->ret_psg")
@@ -219,7 +221,7 @@ async def parent_passages(
     The records of the corpus that was searched name it under ``parent_key``; ``parents_path`` is the corpus it is in.
     """
     if parent_top_k is not None:
-        check_top_k(parent_top_k)
+        check_top_k(parent_top_k, "parent_top_k")
     corpus, path = retriever.need_corpus(), find_file(parents_path)
     parents = await asyncio.to_thread(read_parents, corpus, path, parent_key)
     return outputs([parents.behind(ids, parent_top_k) for ids in ret_ids])
@@ -302,55 +304,11 @@ async def search_web(
     """Queries x pages by one of the services, and its warnings."""
     count = 5 if top_k is None else top_k
     check_top_k(count)
-    web = SERVICES.load(backend)((configs or {}).get(backend) or {}, threads or 1)
+    own = part_of("retriever.websearch_backend_configs", configs, backend)
+    web = SERVICES.load(backend)(own, threads or 1)
     async with web.service:
         found: list[list[Hit]] = await web.search([query if is_query(query) else "" for query in queries], count)
     return found, web.warnings
-
-
-def without_passages(
-    found: Sequence[Sequence[Hit]], queries: Sequence[str], given: dict[str, Any] | list[dict[str, Any]] | None
-) -> list[str]:
-    """Says which queries found nothing for their filter; unsaid, that looks like a corpus without an answer."""
-    filters = given if isinstance(given, list) else [given or {}] * len(queries)
-    rows = zip(item_numbers(len(queries)), found, queries, filters, strict=True)
-    empty = [(item, where) for item, hits, query, where in rows if not hits and where and is_query(query)]
-    told = "; ".join(f"[{item}] {json.dumps(where, ensure_ascii=False)}" for item, where in empty[:5])
-    more = f"; and {len(empty) - 5} more" if len(empty) > 5 else ""
-    return [f"no passage meets the filter: {told}{more}"] if empty else []
-
-
-def by_filter(given: dict[str, Any] | list[dict[str, Any]] | None, count: int) -> dict[Where, list[int]]:
-    """The places of the queries that share a filter. Raises ``ToolError`` for what is none, or not one a query."""
-    if isinstance(given, list) and len(given) != count:
-        raise ToolError(f"search_filter has {len(given)} filters for {count} queries")
-    wheres = [read_filter(one) for one in given] if isinstance(given, list) else [read_filter(given)] * count
-    places: dict[Where, list[int]] = {}
-    for place, where in enumerate(wheres):
-        places.setdefault(where, []).append(place)
-    return places
-
-
-def check_choices(
-    searches: Sequence[str], fusion: str, weights: dict[str, float], mmr: float | None, rrf_k: float
-) -> None:
-    """Raises ``ToolError`` for what can't be."""
-    for name in (*searches, *weights):
-        if name not in SEARCHES:
-            raise ToolError(f"retriever.searches and fusion_weights know bm25 and dense; found {name!r}")
-    if not searches:
-        raise ToolError("retriever.searches is empty; give bm25, dense or both")
-    if fusion not in FUSIONS:
-        raise ToolError(f"unknown retriever.fusion {fusion!r}; known are {', '.join(FUSIONS)}")
-    if mmr is not None and not 0 <= mmr <= 1:
-        raise ToolError(f"retriever.mmr_lambda must be between 0 (most unlike) and 1 (best score); found {mmr}")
-    check_rrf(rrf_k)
-
-
-def check_rrf(rrf_k: float) -> None:
-    """Raises ``ToolError`` for a constant that divides by nothing."""
-    if rrf_k <= 0:
-        raise ToolError(f"retriever.rrf_k must be above 0; found {rrf_k}")
 
 
 def outputs(found: Sequence[Sequence[Hit]]) -> dict[str, Any]:

@@ -29,13 +29,21 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+_OWN_NAMES = ("localhost", "127.0.0.1", "::1", "[::1]")
 _LONGEST_BODY = 16 << 20
 """Bytes of a request."""
 
 
-def application(retriever: Retriever) -> Starlette:
-    """The HTTP application. A bad request is answered with 400 and ``{"error": ...}``."""
+def application(retriever: Retriever, host: str) -> Starlette:
+    """The HTTP application. A bad request is answered with 400 and ``{"error": ...}``.
+
+    ``host`` is what it listens on. At this machine's own address, requests by another name are refused: a page in the
+    user's browser could ask by one that leads here.
+    """
     from starlette.applications import Starlette
+    from starlette.middleware import Middleware
+    from starlette.middleware.trustedhost import TrustedHostMiddleware
+    from starlette.requests import ClientDisconnect
     from starlette.responses import JSONResponse
     from starlette.routing import Route
 
@@ -48,6 +56,8 @@ def application(retriever: Retriever) -> Starlette:
                 found = await retriever.search(queries, top_k, instruction)
         except ToolError as error:
             return JSONResponse({"error": str(error)}, status_code=400)
+        except ClientDisconnect:  # nobody hears the answer
+            return JSONResponse({"error": "the request broke off"}, status_code=400)
         return JSONResponse({
             "ret_psg": [[hit.text for hit in hits] for hits in found],
             "ret_ids": [[hit.id for hit in hits] for hits in found],
@@ -59,7 +69,11 @@ def application(retriever: Retriever) -> Starlette:
         model = retriever.need_embedder().name
         return JSONResponse({"model": model, "corpus": str(corpus.path) if corpus else None})
 
-    return Starlette(routes=[Route("/search", search, methods=["POST"]), Route("/health", health)])
+    routes = [Route("/search", search, methods=["POST"]), Route("/health", health)]
+    names = [*_OWN_NAMES, host] if host in _OWN_NAMES or host.startswith("127.") else ["*"]
+    return Starlette(
+        routes=routes, middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=names, www_redirect=False)]
+    )
 
 
 async def _body(request: Request) -> bytes:
@@ -82,10 +96,13 @@ def _read(body: bytes) -> tuple[list[str], int, str]:
     if not isinstance(asked, dict) or not isinstance(asked.get("query_list"), list):
         raise ToolError('the request must be {"query_list": [...], "top_k": 5, "query_instruction": ""}')
     queries, top_k = asked["query_list"], asked.get("top_k", 5)
-    if not all(isinstance(query, str) for query in queries) or not isinstance(top_k, int):
+    instruction = asked.get("query_instruction")
+    if not isinstance(instruction, str | None):
+        raise ToolError("query_instruction must be text")
+    if not all(isinstance(query, str) for query in queries) or type(top_k) is not int:
         raise ToolError("query_list must hold texts, and top_k be a whole number")
     check_top_k(top_k)
-    return queries, top_k, str(asked.get("query_instruction") or "")
+    return queries, top_k, instruction or ""
 
 
 def read_settings(file: Path) -> Mapping[str, Any]:
@@ -118,7 +135,8 @@ async def serve(parameters: Path, host: str, port: int) -> None:
             await retriever.opened_index(retriever.collection)
         for warning in retriever.warnings:
             print(warning, file=sys.stderr)
-        await uvicorn.Server(uvicorn.Config(application(retriever), host=host, port=port, log_level="info")).serve()
+        app = application(retriever, host)
+        await uvicorn.Server(uvicorn.Config(app, host=host, port=port, log_level="info")).serve()
     finally:
         await retriever.close()
 

@@ -63,6 +63,11 @@ def document_files(path: Path) -> tuple[list[Path], list[Path]]:
     return found, [file for file in files if file.suffix.lower() not in READERS]
 
 
+def is_document(path: Path) -> bool:
+    """Whether it is a text, but of a kind that another program has to save anew."""
+    return path.suffix.lower() in _ELSEWHERE
+
+
 def unreadable(path: Path) -> str:
     """Why a file of this suffix is not read."""
     suffix = path.suffix.lower()

@@ -16,8 +16,8 @@ from documents.tidy import tidied
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
-_LARGEST = 500 << 20
-"""Bytes of text that are unpacked: a zip of a few kilobytes can hold far more."""
+_LARGEST = 100 << 20
+"""Bytes of its XML that are unpacked: a zip of a few kilobytes can hold far more."""
 _AROUND = tuple(f"{_W}{name}" for name in ("sdt", "sdtContent", "customXml", "ins", "moveTo"))
 """What may stand around rows and cells."""
 _BREAKS = {f"{_W}tab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
@@ -29,7 +29,10 @@ def read(path: Path) -> Reading:
         with zipfile.ZipFile(path) as archive:
             entry = archive.getinfo("word/document.xml")
             if entry.file_size > _LARGEST:
-                raise DocumentError(f"{path}: its text would be {entry.file_size:,} bytes; that is refused")
+                raise DocumentError(
+                    f"{path}: unpacked, its text is {entry.file_size:,} bytes, and {_LARGEST:,} are the most that is "
+                    "read; split the document"
+                )
             body = ElementTree.fromstring(archive.read(entry)).find(f"{_W}body")
     except (zipfile.BadZipFile, KeyError, ElementTree.ParseError, NotImplementedError, RuntimeError) as error:
         with path.open("rb") as file:

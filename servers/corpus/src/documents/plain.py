@@ -18,6 +18,9 @@ _MARKS = (
 _CHINESE = 0.9
 """Share of the letters beyond ASCII that must be common Chinese for a text to be taken as GBK."""
 
+_STRAY = 0.25
+"""Share of NUL bytes below which they are strays in plain text: UTF-16 has one for every letter of it."""
+
 
 def read(path: Path) -> Reading:
     """Raises ``DocumentError`` for what is no text."""
@@ -28,7 +31,10 @@ def read(path: Path) -> Reading:
 
 
 def decoded(data: bytes, path: Path) -> tuple[str, str]:
-    """The text and its encoding: by its mark, else UTF-8 if it is that, else GBK if that is Chinese, else a guess."""
+    """The text and its encoding: by its mark, else UTF-8 if it is that, else GBK if that is Chinese, else a guess.
+
+    A few NULs in plain ASCII are strays, and left out.
+    """
     for mark, name in _MARKS:
         if data.startswith(mark):
             try:
@@ -43,6 +49,8 @@ def decoded(data: bytes, path: Path) -> tuple[str, str]:
         if "\x00" not in text:
             return text, "utf-8"
         at = text.index("\x00")
+        if text.isascii() and text.count("\x00") < _STRAY * len(text):
+            return text.replace("\x00", ""), "utf-8, NUL bytes left out"
     if _is_chinese(data):
         return data.decode("gb18030"), "gb18030"
     from charset_normalizer import from_bytes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -56,7 +57,12 @@ class RerankEndpoint(Reranker):
             if place is None:
                 raise RerankError(f"{self._service.name}: {self._url} gave a result of no passage: {quoted(str(row))}")
             # Best first: without a score, the rank is all there is to go by.
-            scores[place] = float(row.get("relevance_score", row.get("score", -rank)))
+            score = row.get("relevance_score", row.get("score", -rank))
+            if type(score) not in (int, float) or not math.isfinite(score):
+                raise RerankError(
+                    f"{self._service.name}: {self._url} gave a score that is no number: {quoted(str(row))}"
+                )
+            scores[place] = float(score)
         missing = len(texts) - len(scores)
         if missing:
             raise RerankError(

@@ -65,7 +65,16 @@ class OpenAIEndpoint(Embedder):
         except (AttributeError, KeyError, TypeError) as error:
             first = quoted(str(data[0]))
             raise EmbedderError(f"{self._service.name}: {self._url} gave no vector for each text: {first}") from error
+        other = next((row for row in rows if not _is_vector(row)), None)
+        if not all(map(_is_vector, rows)):
+            raise EmbedderError(
+                f"{self._service.name}: {self._url} gave no list of numbers as a vector, but {quoted(str(other))}"
+            )
         if len({len(row) for row in rows}) > 1:
             lengths = sorted({len(row) for row in rows})
             raise EmbedderError(f"{self._service.name}: {self._url} gave vectors of different lengths: {lengths}")
         return rows
+
+
+def _is_vector(row: object) -> bool:
+    return isinstance(row, list) and bool(row) and {*map(type, row)} <= {int, float}

@@ -43,6 +43,9 @@ class VectorIndex(Protocol):
     def __init__(self, configs: Mapping[str, Any], model: str, corpus: Corpus | None) -> None:
         """``configs`` is the backend's own part of index_backend_configs; ``model`` names the embedder."""
 
+    def place(self, collection: str) -> str:
+        """Where it is kept, for messages."""
+
     def load(self, collection: str) -> bool:
         """Open what is saved; False if there is nothing yet. Raises ``ToolError`` if it is stale or foreign."""
 

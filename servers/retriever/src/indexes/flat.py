@@ -43,6 +43,9 @@ class FlatIndex(ABC):
     def in_memory(self) -> bool:
         return self.path is None
 
+    def place(self, collection: str) -> str:
+        return str(self.path or "memory")
+
     def load(self, collection: str) -> bool:
         self._accept(collection)
         if self.path is None or not self.path.is_file():

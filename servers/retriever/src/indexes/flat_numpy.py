@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from indexes import VectorIndexError
-from indexes.flat import FlatIndex
+from indexes.flat import REMAKE, FlatIndex
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,8 +30,8 @@ class NumpyIndex(FlatIndex):
 
         try:
             self._vectors = np.load(path, mmap_mode="r", allow_pickle=False)
-        except ValueError as error:
-            raise VectorIndexError(f"{path} is no index of numpy: {error}") from error
+        except (ValueError, EOFError) as error:
+            raise VectorIndexError(f"{path} is no index of numpy: {error}. {REMAKE}") from error
 
     def _write(self, path: Path) -> None:
         import numpy as np

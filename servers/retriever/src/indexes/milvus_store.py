@@ -13,7 +13,7 @@ from passages import passage_id
 
 from indexes import VectorIndexError
 from indexes.store import MODEL_KEY, Store, too_long
-from workbench.mcp.backends import need
+from workbench.mcp.backends import checked_count, need
 from workbench.mcp.kit import output_path
 
 if TYPE_CHECKING:
@@ -51,8 +51,9 @@ class MilvusStore(Store):
         self._id = str(configs.get("id_field_name") or "id")
         self._vector = str(configs.get("vector_field_name") or "vector")
         self._text = str(configs.get("text_field_name") or "contents")
-        self._id_limit = int(configs.get("id_max_length") or 64)
-        self._text_limit = int(configs.get("text_max_length") or 60_000)
+        where = "retriever.index_backend_configs.milvus"
+        self._id_limit = checked_count(f"{where}.id_max_length", configs.get("id_max_length") or 64)
+        self._text_limit = checked_count(f"{where}.text_max_length", configs.get("text_max_length") or 60_000)
         self._metric = str(configs.get("metric_type") or "IP").upper()
         if self._metric not in _METRICS:
             raise VectorIndexError(

@@ -11,7 +11,7 @@ from hits import Hit
 
 from indexes import VectorIndexError
 from indexes.store import MODEL_KEY, Store
-from workbench.mcp.backends import need
+from workbench.mcp.backends import checked_count, need
 from workbench.mcp.kit import output_path
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ class QdrantStore(Store):
         self._where = str(url or path)
         try:
             if url:
-                self._client = library.QdrantClient(
-                    url=url, api_key=configs.get("api_key") or None, timeout=int(configs.get("timeout") or 60)
-                )
+                where = "retriever.index_backend_configs.qdrant.timeout"
+                seconds = checked_count(where, configs.get("timeout") or 60)
+                self._client = library.QdrantClient(url=url, api_key=configs.get("api_key") or None, timeout=seconds)
             else:
                 self._client = library.QdrantClient(path=str(output_path(str(path))))
         except RuntimeError as error:

@@ -11,6 +11,7 @@ from hits import Hit
 from passages import passage_id
 
 from indexes import VectorIndexError
+from workbench.mcp.backends import checked_count
 
 if TYPE_CHECKING:
     from embedders import Vectors
@@ -36,7 +37,11 @@ class Store(ABC):
     def __init__(self, configs: Mapping[str, Any], model: str, corpus: Corpus | None) -> None:
         self.configs = configs
         self.model = model
-        self.batch = int(configs.get("index_chunk_size") or 1000)
+        where = f"retriever.index_backend_configs.{self.backend}.index_chunk_size"
+        self.batch = checked_count(where, configs.get("index_chunk_size") or 1000)
+
+    def place(self, collection: str) -> str:
+        return self._place(collection or DEFAULT_COLLECTION)
 
     def load(self, collection: str) -> bool:
         name = collection or DEFAULT_COLLECTION
