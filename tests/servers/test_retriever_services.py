@@ -127,13 +127,10 @@ async def test_a_service_is_asked_again_where_that_helps(retriever: StdioServer,
         await retriever("retriever_websearch", query_list=["x"], **options)
 
 
-@pytest.mark.parametrize("asked", ["86400", "inf"])
-async def test_a_service_that_asks_for_a_long_wait_is_told(
-    retriever: StdioServer, web: WebServices, asked: str
-) -> None:
+async def test_a_service_that_asks_for_a_long_wait_is_told(retriever: StdioServer, web: WebServices) -> None:
     configs = {"exa": {"base_url": web.url, "retries": None}}
-    web.refusals = [(429, {"retry_after": asked}, {"error": "slow down"})]
-    with pytest.raises(ToolError, match=r"'slow down'; it asks to be left alone for (86,400|inf) s, and 60 s are"):
+    web.refusals = [(429, {"retry_after": "86400"}, {"error": "slow down"})]
+    with pytest.raises(ToolError, match=r"'slow down'; it asks to be left alone for 86,400 s, and 60 s are"):
         await retriever(
             "retriever_websearch", query_list=["x"], websearch_backend="exa", websearch_backend_configs=configs
         )

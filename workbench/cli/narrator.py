@@ -46,6 +46,8 @@ class Narrator:
     """Plain lines, for logs and pipes. ``tell`` takes every event; what nobody needs to hear is passed over."""
 
     def __init__(self, pipeline: Pipeline, quiet: bool = False) -> None:
+        self.is_record_whole = True
+        """False once a memory file could not be written."""
         self._quiet = quiet
         self._waiting = set(pipeline.used_aliases())
         self._last_words: dict[str, str] = {}
@@ -67,6 +69,7 @@ class Narrator:
 
     def tell(self, event: Event) -> None:
         if isinstance(event, RecordFailed):
+            self.is_record_whole = False
             self.warn(event.message)
         if isinstance(event, LogPrinted):
             self.warn(f"     {event.step}: {event.text}")

@@ -66,7 +66,7 @@ def run_to_the_end(wiring: Wiring, options: argparse.Namespace) -> int:
         return code
     if debugger.state.memory:
         say(f"memory file: {debugger.state.memory}")
-    elif code == Exit.WELL:
+    if code == Exit.WELL and not narrator.is_record_whole:
         code = Exit.FAILED  # the run is well, and what it was run for is not there
     if code in (Exit.FAILED, Exit.STOPPED, Exit.INTERRUPTED) and wiring.session is not None and debugger.visits:
         say(f"to go on from there: ragwb resume {wiring.session}")
