@@ -74,6 +74,24 @@ def test_what_was_heard_before_stands_before() -> None:
     assert [line.at for line in log.lines] == [3.0, 3.0, 9.0]
 
 
+def test_a_request_that_waits_is_not_taken_for_an_earlier_one_of_its_number() -> None:
+    log = TrafficLog()
+    log.take(_message("tools/call", 9.0), 9.0)
+    log.put_before([_message("tools/call", 3.0), _answer(4.0)])
+    log.take(_answer(11.0), 11.0)
+    assert [(line.method, line.seconds) for line in log.lines] == [
+        ("tools/call", None),
+        ("tools/call", 1.0),
+        ("tools/call", None),
+        ("tools/call", 2.0),
+    ]
+
+
 def _message(method: str, at: float) -> WireMessage:
     about = {"started": at, "at": at, "size": 2, "visit": None, "id": 1}
     return WireMessage(server="lab", way="sent", method=method, line="{}", **about)
+
+
+def _answer(at: float) -> WireMessage:
+    about = {"started": at, "at": at, "size": 2, "visit": None, "id": 1}
+    return WireMessage(server="lab", way="received", method=None, line="{}", **about)

@@ -56,11 +56,13 @@ class TrafficLog:
     def put_before(self, events: Iterable[Event]) -> None:
         """What was heard before anything of what is here; output stands at the time of the message before it."""
         here, self._lines = self._lines, []
+        asked, self._asked = self._asked, {}  # requests are counted from 1 again after a resume
         at = 0.0
         for event in events:
             at = event.at if isinstance(event, WireMessage) else at
             self.take(event, at)
         self._lines += here
+        self._asked = asked
 
     def _fold_or_append(self, line: TrafficLine, message: WireMessage) -> None:
         """The tokens of an answer come as hundreds of notifications: they share one line."""
