@@ -64,3 +64,30 @@ def test_what_tools_say_is_shown_where_they_give_nothing(
     shown = "\n".join(printed(capsys, "corpus_chunk", "--set", "corpus.parse_file_path=docs"))
     assert '"used": 1' in shown, "the folder that was typed is the one the user is in"
     assert '"chunks": 1' in shown
+
+
+ODD = """\
+from workbench.mcp.kit import ToolServer
+app = ToolServer("odd")
+@app.tool(output="->found", whole=("found",))
+def compare() -> dict:
+    well = {"old": 0.1, "new": 0.2, "difference": 0.1, "p": 0.5, "intervals": {"old": [0, 1]}}
+    odd = {"words": {**well, "p": "high"}, "ends": {**well, "intervals": {"old": [1]}}}
+    return {"found": {"rec\\x1b[31mall": well, **odd}}
+app.run()
+"""
+
+
+def test_what_only_looks_like_a_comparison_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    script = tmp_path / "servers/odd/src/odd.py"
+    script.parent.mkdir(parents=True)
+    script.write_text(ODD, encoding="utf-8")
+    (tmp_path / "p.yaml").write_text("servers: {odd: servers/odd}\npipeline: [odd.compare]\n", encoding="utf-8")
+    assert main(["run", "p.yaml", "--quiet", "--yes"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 1 + 1
+    assert "0.100 [0.000, 1.000]" in lines[1]
+    assert "\x1b" not in lines[1]

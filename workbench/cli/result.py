@@ -51,7 +51,7 @@ def as_text(debugger: Debugger, redactor: Redactor) -> str:
         return "\n".join(f"{name:<{width}}  {score:.4f}" for name, score in scores.items())
     compared = comparison(debugger)
     if compared:
-        return "\n".join(_table(compared))
+        return visible(redactor.text("\n".join(_table(compared))))
     parts = [_shown(name, plain(value)) for name, value in last_result(debugger).items()]
     return visible(redactor.text("\n".join(parts)))
 
@@ -91,10 +91,23 @@ def comparison(debugger: Debugger) -> dict[str, Mapping[str, Any]]:
     found: dict[str, Mapping[str, Any]] = {}
     for value in last_result(debugger).values():
         if isinstance(value, Mapping):
-            found |= {
-                name: one for name, one in value.items() if isinstance(one, Mapping) and one.keys() >= {*_SYSTEMS, "p"}
-            }
+            found |= {str(name): one for name, one in value.items() if _compares(one)}
     return found
+
+
+def _compares(value: Any) -> bool:
+    """Whether a value is one metric of two systems; a tool of somebody's own may use the same words for others."""
+    if not isinstance(value, Mapping) or not all(_is_number(value.get(key)) for key in (*_SYSTEMS, "p")):
+        return False
+    ends = value.get("intervals") or {}
+    return isinstance(ends, Mapping) and all(
+        isinstance(pair, list) and len(pair) == 2 and all(map(_is_number, pair))
+        for pair in (ends[key] for key in _SYSTEMS if key in ends)
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _table(compared: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -109,7 +122,7 @@ def _table(compared: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def _is_average(name: Any, value: Any) -> bool:
-    return isinstance(name, str) and name.startswith("avg_") and isinstance(value, int | float)
+    return isinstance(name, str) and name.startswith("avg_") and _is_number(value)
 
 
 def _shown(name: str, value: Any) -> str:
