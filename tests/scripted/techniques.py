@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tests.scripted.technique_answers  # noqa: F401 - the model learns what to say
-from tests.scripted.methods import Method
+from tests.scripted.methods import HOPS, Method
 
 OUTRIGHT = ("prompt.check_psg_template=pipelines/prompts/check_passages_outright.jinja",)
 
@@ -19,8 +19,8 @@ TECHNIQUES: dict[str, Method] = {
     # Each of 13 is judged; 3 are answered at once, 4 after a search. Of the others 3 need two facts and 3 need three: a
     # verdict, for each further fact a query and a verdict, and the answer.
     "adaptive_rag": Method(13 + 3 + 4 + 3 * (2 + 2) + 3 * (2 + 4), 13 + 13 * (2 + 3 * 2), right=13, sets=OUTRIGHT),
-    # A search for each of two facts, and the answer.
-    "react": Method(10 * 3, 10 * 4, right=10, answer="ans_ls", prompts=10 + 10 * 3),
+    # A search for each fact, and the answer.
+    "react": Method(sum(HOPS) + 12, 12 * 4, right=12, answer="ans_ls", prompts=12 + sum(HOPS) + 12),
     # An answer for each passage; the passages and what was made of them are the index of the searches.
     "question_index": Method(326, 326, answer="ans_ls"),
     "summary_index": Method(326, 326, answer="ans_ls"),

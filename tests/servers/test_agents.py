@@ -296,7 +296,8 @@ def test_the_shipped_agent_shows_every_call_as_a_visit(
     endpoint.parts["agent"] = keeper
     configs = f"{{openai: {{model_name: agent, base_url: '{endpoint.url}', concurrency: 4}}}}"
     react = Path(__file__).parents[2] / "pipelines" / "react.yaml"
-    sets = ["generation.backend=openai", f"generation.backend_configs={configs}", "benchmark.benchmark.limit=6"]
+    asked = "benchmark.benchmark.path=pipelines/data/questions_two_hop.jsonl"
+    sets = ["generation.backend=openai", f"generation.backend_configs={configs}", asked, "benchmark.benchmark.limit=6"]
     code = main(["run", str(react), "--quiet", "--events", *(part for each in sets for part in ("--set", each))])
     out, err = capsys.readouterr()
     assert code == 0, err
